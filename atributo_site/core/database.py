@@ -21,6 +21,7 @@ from django.db.transaction import atomic
 
 PARAMETER = re.compile(r"%\((\w+)\)s")
 Row = tuple[Any, ...]
+NEVER_SORT = "SELECT set_config('enable_sort', 'off', TRUE)"  # until the transaction ends
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,7 @@ def execute_on(connection: Any, statement: str, parameters: Mapping[str, Any]) -
         with connection.cursor() as cursor:
             _prepare([statement], cursor)
     with connection.wrap_database_errors:
-        result = libpq.run_prepared(connection.connection, encoded, values)
-        return Result(libpq.rows_of(connection.transformer, result), result.command_tuples or 0)
+        return _loaded(connection, libpq.run_prepared(connection.connection, encoded, values))
 
 
 def execute_together(
@@ -174,20 +174,40 @@ def execute_in_turn(
 
     The result is that of the last one. Inside a transaction that is open they are all part of it.
     """
+    return execute_each_in_turn(transactions, parameters, using)[-1]
+
+
+def execute_each_in_turn(
+    transactions: Sequence[Sequence[str]], parameters: Mapping[str, Any], using: str = "default"
+) -> list[Result]:
+    """Do the same, and return the result of each."""
     connection: Any = connections[using]
     if not is_ours(connection):
-        return [_together(each, parameters, connection) for each in transactions][-1][-1]
+        return [done for each in transactions for done in _together(each, parameters, connection)]
     calls = [[_call(connection, each, parameters) for each in group] for group in transactions]
     if any(values is None for group in calls for _, values in group) or not _is_quick(connection):
-        return [_as_one_text(each, parameters, connection) for each in transactions][-1][-1]
+        groups = [_as_one_text(each, parameters, connection) for each in transactions]
+        return [done for group in groups for done in group]
     if not all(name.decode() in connection.prepared for group in calls for name, _ in group):
         with connection.cursor() as cursor:
             _prepare([each for statements in transactions for each in statements], cursor)
     with connection.wrap_database_errors:
-        last = connection.libpq.run_in_turn(connection.connection, calls)
-        return Result(
-            connection.libpq.rows_of(connection.transformer, last), last.command_tuples or 0
-        )
+        answers = connection.libpq.run_in_turn(connection.connection, calls)
+        return [_loaded(connection, each) for each in answers]
+
+
+def in_index_order(d: Dialect, statement: str) -> list[str]:
+    """Return what finds the first rows by the index that has them in order, in one transaction.
+
+    With statistics from when there were none PostgreSQL would rather read all that are there by
+    another index, and sort them.
+    """
+    return [NEVER_SORT, statement] if d.vendor == "postgresql" else [statement]
+
+
+def _loaded(connection: Any, answer: Any) -> Result:
+    rows = connection.libpq.rows_of(connection.transformer, answer)
+    return Result(rows, answer.command_tuples or 0)
 
 
 def _call(connection: Any, statement: str, parameters: Mapping[str, Any]) -> tuple[bytes, Any]:

@@ -97,11 +97,17 @@ class Queues(ListEndpoint):
     )
     ordering = "name"
 
-    @extend_schema(operation_id="queues_create", request=NewQueue, responses={201: QueueSerializer})
+    @extend_schema(
+        operation_id="queues_create",
+        request=NewQueue,
+        responses={200: QueueSerializer, 201: QueueSerializer},
+    )
     def post(self, request: Request) -> Response:
-        """Make a queue; one that exists is changed by what is given."""
+        """Make a queue (201); one that exists is changed by what is given (200)."""
         given = checked(NewQueue, request.data)
-        return Response(QueueSerializer(changed(given.pop("name"), given)).data, status=201)
+        name = given.pop("name")
+        is_new = not Queue.objects.existing().filter(name=name).exists()
+        return Response(QueueSerializer(changed(name, given)).data, status=201 if is_new else 200)
 
 
 class OneQueue(Endpoint):

@@ -13,7 +13,12 @@ from django.db.transaction import atomic
 from allocation.transactions.engine.operations import Fence, complete
 from allocation.transactions.store.refusals import why_over
 from atributo_site.core.after_commit import after_commit
-from atributo_site.core.database import dialect, execute
+from atributo_site.core.database import (
+    dialect,
+    execute,
+    execute_each_in_turn,
+    in_index_order,
+)
 from atributo_site.core.fencing import count_fenced
 from queues.logic.lifecycle import Outcome, Status
 from queues.models import QueuedJob, Run, RunLog
@@ -23,7 +28,7 @@ from queues.runs.doorbell import ring
 from queues.runs.outcome_rows import AttemptResult, OutcomeRow, outcome_row
 from queues.runs.reservation import Reserved, wake_flows
 from queues.runs.slots import HeldSlot, lease_seconds
-from queues.sql import outcomes, reserve
+from queues.sql import outcomes, reserve, slots, sticky
 
 MOST_RUNG = 1000
 
@@ -69,6 +74,31 @@ def record(slot: HeldSlot, results: list[AttemptResult], worker: str) -> set[int
         _pass_turns_on(slot, accepted, set(aborted_at))
         _let_flows_go_on(slot, accepted)
     return set(aborted_at)
+
+
+def record_and_leave(
+    slot: HeldSlot, results: list[AttemptResult], worker: str
+) -> tuple[set[int], list[str] | None]:
+    """Record the last results of a slot and leave it, on PostgreSQL in one message.
+
+    Return the ids that were accepted, and the stations that the queue has work for as
+    `HeldSlot.leave` does; None for these if results need more than that and the slot is still held.
+    """
+    d = dialect()
+    rows = [outcome_row(result, d) for result in results]
+    if not any(map(_needs_more, rows)):
+        written = _write_and_leave(slot, [each.row for each in rows], worker)
+        if written is not None:
+            accepted, waiting = written
+            return accepted, waiting if len(accepted) == len(results) else slot.leave()
+    return record_all(slot, results, worker), None
+
+
+def _needs_more(row: OutcomeRow) -> bool:
+    """Return whether something follows from a result, which is done while the slot is held."""
+    result = row.result
+    also_written = row.callback or result.lines or result.transaction or result.abandoned
+    return bool(also_written or result.job.line or result.job.flow_id is not None)
 
 
 def _let_flows_go_on(slot: HeldSlot, rows: list[OutcomeRow]) -> None:
@@ -189,16 +219,36 @@ def _roll_back_and_record(slot: HeldSlot, result: AttemptResult, worker: str) ->
     return accepted
 
 
+def _write_and_leave(
+    slot: HeldSlot, rows: list[dict[str, Any]], worker: str
+) -> tuple[set[int], list[str]] | None:
+    """Return what was accepted and who has work, None if nothing was written."""
+    d, facts = dialect(), _facts(slot, rows, worker)
+    if d.vendor == "postgresql":
+        look_after = in_index_order(d, sticky.who_has_work(d))
+        statements = [[outcomes.finish_and_leave_postgresql(d)], look_after]
+        left, *_, look = execute_each_in_turn(statements, facts)
+        if not left.rows:  # the slot is lost, or watched by a push
+            return None
+        done = [row for row in left.rows if row[0] is not None]
+        follow_ends(job_id for job_id, _, ends in done if ends)
+        accepted = {job_id for job_id, _, _ in done}
+    else:
+        with atomic():
+            if execute(slots.release_with_results(d), facts).count != 1:
+                return None
+            accepted = set(_write_in_steps(facts))
+        look = execute(sticky.who_has_work(d), facts)
+    return accepted, [station for (station,) in look.rows]
+
+
 def _write(slot: HeldSlot, rows: list[dict[str, Any]], worker: str) -> dict[int, Any]:
     """Return the ids that were accepted, each with when its job was aborted, if it was."""
-    facts = {**slot.key, "queue_id": slot.queue_id, "worker": worker}
-    facts |= {
-        "outcomes": json.dumps(rows, ensure_ascii=False),
-        "lease_seconds": lease_seconds(),
-    }
-    d = dialect()
+    d, facts = dialect(), _facts(slot, rows, worker)
     if d.vendor != "postgresql":
-        return _write_in_steps(slot, facts)
+        with atomic():
+            slot.renew()
+            return _write_in_steps(facts)
     done = execute(outcomes.finish_postgresql(d), facts).rows
     if not done:
         slot.renew()  # refused one by one, or is the slot lost?
@@ -206,16 +256,21 @@ def _write(slot: HeldSlot, rows: list[dict[str, Any]], worker: str) -> dict[int,
     return {job_id: aborted_at for job_id, aborted_at, _ in done}
 
 
-def _write_in_steps(slot: HeldSlot, facts: dict[str, Any]) -> dict[int, Any]:
+def _facts(slot: HeldSlot, rows: list[dict[str, Any]], worker: str) -> dict[str, Any]:
+    facts = {**slot.key, "queue_id": slot.queue_id, "worker": worker}
+    written = json.dumps(rows, ensure_ascii=False)
+    return {**facts, "outcomes": written, "lease_seconds": lease_seconds()}
+
+
+def _write_in_steps(facts: dict[str, Any]) -> dict[int, Any]:
+    """Do so on SQLite, in a transaction of the caller."""
     finish_jobs, record_runs, count = outcomes.finish_sqlite(dialect())
-    with atomic():
-        slot.renew()
-        rows = execute(finish_jobs, facts).rows
-        accepted: dict[int, Any] = {job_id: aborted_at for job_id, aborted_at, _ in rows}
-        facts["accepted"] = json.dumps(list(accepted))
-        follow_ends(job_id for job_id, _, ends in rows if ends)
-        execute(record_runs, facts)
-        execute(count, facts)
+    rows = execute(finish_jobs, facts).rows
+    accepted: dict[int, Any] = {job_id: aborted_at for job_id, aborted_at, _ in rows}
+    facts["accepted"] = json.dumps(list(accepted))
+    follow_ends(job_id for job_id, _, ends in rows if ends)
+    execute(record_runs, facts)
+    execute(count, facts)
     return accepted
 
 

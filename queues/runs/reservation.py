@@ -11,7 +11,14 @@ from typing import Any
 import structlog
 from django.db import IntegrityError
 
-from atributo_site.core.database import dialect, execute, listed
+from atributo_site.core.database import (
+    Row,
+    dialect,
+    execute,
+    execute_together,
+    in_index_order,
+    listed,
+)
 from queues.flow import expiry, flows
 from queues.flow.reserving import Taken, host, limits_of_scripts, take
 from queues.flow.sql import statements as flow_sql
@@ -124,9 +131,13 @@ class Batch:
         return replace(self, jobs=self.jobs[: max(1, count)])
 
 
-def reserve(slot: HeldSlot, count: int) -> Batch | None:
-    """Reserve up to `count` due jobs in the order in which they start; None when there is none."""
-    return within_flow(slot, count, reserved(slot, sql.reserve(dialect()), count), host(), [""])
+def reserve(slot: HeldSlot, count: int, known: Sequence[Row] | None = None) -> Batch | None:
+    """Reserve up to `count` due jobs in the order in which they start; None when there is none.
+
+    Rows that are `known` were reserved when the slot was taken.
+    """
+    batch = reserved(slot, sql.reserve(dialect()), count, known=known)
+    return within_flow(slot, count, batch, host(), [""])
 
 
 def within_flow(
@@ -222,9 +233,17 @@ def reserve_callback(slot: HeldSlot) -> Batch | None:
     return reserved(slot, sql.reserve_callbacks(dialect()), 1)
 
 
-def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -> Batch | None:
+def reserved(
+    slot: HeldSlot,
+    statement: str,
+    count: int,
+    *,
+    station: str = "",
+    known: Sequence[Row] | None = None,
+) -> Batch | None:
     asked = {**slot.key, "queue_id": slot.queue_id, "jobs": count, "station": station}
-    while rows := _rows(statement, asked):
+    rows = _rows(statement, asked) if known is None else known
+    while rows:
         *_, now, revision, record_start = rows[0]
         jobs = [Reserved(*row[:-3]) for row in rows]
         moment = aware(now)
@@ -233,6 +252,7 @@ def reserved(slot: HeldSlot, statement: str, count: int, *, station: str = "") -
         if jobs:
             jobs.sort(key=lambda job: (shared_rank(job.rank), job.due_at, job.id))
             return Batch(jobs, moment, revision, bool(record_start))
+        rows = _rows(statement, asked)
     return None
 
 
@@ -251,7 +271,7 @@ def _rows(statement: str, asked: dict[str, Any]) -> list[Any]:
     """Reserve again if a job of the same sticky key was reserved in another queue meanwhile."""
     for _ in range(TRIES):
         try:
-            return execute(statement, asked).rows
+            return execute_together(in_index_order(dialect(), statement), asked).rows
         except IntegrityError:
             log.debug("key_held_meanwhile", slot=asked["slot_id"])
     return []  # the sweep rings again

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from atributo_site.core.database import dialect, execute, execute_in_turn
+from atributo_site.core.database import (
+    Row,
+    dialect,
+    execute,
+    execute_each_in_turn,
+    execute_in_turn,
+    in_index_order,
+)
 from atributo_site.core.errors import LeaseLost
 from queues.logic.ranks import RANKS
 from queues.sql import reserve, slots, sticky, work
@@ -64,8 +71,10 @@ class HeldSlot:
         name stands for any worker. On PostgreSQL all of this is one message.
         """
         d = dialect()
-        left, look = [reserve.give_back(d), slots.release(d)], [sticky.who_has_work(d)]
-        rows = execute_in_turn([left, look], {**self.key, "queue_id": self.queue_id}).rows
+        left, look = [reserve.give_back(d), slots.release(d)], sticky.who_has_work(d)
+        rows = execute_in_turn(
+            [left, in_index_order(d, look)], {**self.key, "queue_id": self.queue_id}
+        ).rows
         return [station for (station,) in rows]
 
     @property
@@ -83,21 +92,43 @@ def acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
     Then its bell is taken back, so that whoever resumes the queue from now on rings again. Whoever
     resumed it a moment ago did not ring, so we try once more.
     """
-    slot = _acquire(queue, number, holder)
-    if slot is None and _unring(queue, number):
-        slot = _acquire(queue, number, holder)
-    return slot
+    taken = _acquire_or_unring(queue, number, holder, [], 0)
+    return None if taken is None else taken[0]
 
 
-def _acquire(queue: str, number: int, holder: str) -> HeldSlot | None:
+def acquire_with_jobs(
+    queue: str, number: int, holder: str, count: int
+) -> tuple[HeldSlot, list[Row]] | None:
+    """Do the same and reserve jobs for the slot, on PostgreSQL in one message; return their rows.
+
+    They are as `queues.sql.reserve.RESERVED` names them, for `reservation.reserve`.
+    """
+    d = dialect()
+    further = in_index_order(d, reserve.reserve_taken(d))
+    return _acquire_or_unring(queue, number, holder, further, count)
+
+
+def _acquire_or_unring(
+    queue: str, number: int, holder: str, further: list[str], count: int
+) -> tuple[HeldSlot, list[Row]] | None:
+    taken = _acquire(queue, number, holder, further, count)
+    if taken is None and _unring(queue, number):
+        taken = _acquire(queue, number, holder, further, count)
+    return taken
+
+
+def _acquire(
+    queue: str, number: int, holder: str, further: list[str], count: int
+) -> tuple[HeldSlot, list[Row]] | None:
     key, asked_at = secrets.token_hex(16), time.monotonic()
-    asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key}
+    asked = {"queue": queue, "number": number, "holder": holder, "notes_key": key, "jobs": count}
     asked["lease_seconds"] = lease_seconds()
-    row = execute(slots.acquire(dialect()), asked).first
-    if row is None:
+    taken, *others = execute_each_in_turn([[slots.acquire(dialect()), *further]], asked)
+    if taken.first is None:
         return None
-    slot_id, epoch, queue_id, has_flow = row
-    return HeldSlot(slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
+    slot_id, epoch, queue_id, has_flow = taken.first
+    given = (slot_id, epoch, queue_id, queue, number, holder, key, bool(has_flow), asked_at)
+    return HeldSlot(*given), others[-1].rows if others else []
 
 
 def _unring(queue: str, number: int) -> bool:

@@ -154,17 +154,28 @@ def _buckets(column: str) -> list[str]:
 
 @cache
 def finish_postgresql(d: Dialect) -> str:
+    return f"{_finishing(d, slots.renew(d))} SELECT id, aborted_at, ends FROM done"  # nosec B608 # of constants and dialect
+
+
+@cache
+def finish_and_leave_postgresql(d: Dialect) -> str:
+    """Leave the slot as well: a row without an id says that it was left, and nothing stored."""
+    return f"""
+        {_finishing(d, slots.release_with_results(d))}
+        SELECT done.id, done.aborted_at, done.ends FROM slot LEFT JOIN done ON TRUE"""  # nosec B608 # of constants and dialect
+
+
+def _finishing(d: Dialect, change_of_slot: str) -> str:
     accepted = "SELECT id FROM done"
     return f"""
-        WITH slot AS ({slots.renew(d)} RETURNING id),
+        WITH slot AS ({change_of_slot} RETURNING id),
         o AS MATERIALIZED ({outcome_source(d)}),
         done AS (
             {finish_jobs(d, "(SELECT id FROM slot)")}
             RETURNING queues_queuedjob.id, queues_queuedjob.aborted_at, {ENDS} AS ends
         ),
         runs AS ({RECORD_RUNS.format(accepted=accepted)}),
-        minute AS ({count_minute(d, accepted)})
-        SELECT id, aborted_at, ends FROM done"""  # nosec B608 # of constants and dialect
+        minute AS ({count_minute(d, accepted)})"""  # nosec B608 # of constants and dialect
 
 
 @cache

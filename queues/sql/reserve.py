@@ -109,14 +109,36 @@ def reserve_callbacks(d: Dialect) -> str:
     return reserving(d, picked(d, [CALLBACK]), RESERVED)
 
 
-def picked(d: Dialect, ranks: list[int]) -> str:
+@cache
+def reserve_taken(d: Dialect) -> str:
+    """Do the same for a slot that was taken by the statement before, in the same transaction.
+
+    It is known by what was noted in it: its id and epoch are not known here yet.
+    """
+    return reserving(
+        d,
+        picked(d, SHARED_RANKS, "(SELECT queue_id FROM held)"),
+        RESERVED,
+        "q.name = %(queue)s AND s.number = %(number)s AND s.notes_key = %(notes_key)s",
+        ("(SELECT id FROM held)", "(SELECT epoch FROM held)"),
+    )
+
+
+def picked(d: Dialect, ranks: list[int], queue: str = QUEUE) -> str:
+    tail = f"LIMIT %(jobs)s {d.lock}"
     return " UNION ALL ".join(
-        f"SELECT id FROM ({due_probe(d, rank, 'id', f'LIMIT %(jobs)s {d.lock}')}) r{number}"  # nosec B608 # of constants and dialect
+        f"SELECT id FROM ({due_probe(d, rank, 'id', tail, queue)}) r{number}"  # nosec B608 # of constants and dialect
         for number, rank in enumerate(ranks)
     )
 
 
-def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
+def reserving(
+    d: Dialect,
+    picked: str,
+    columns: list[str],
+    taken: str = "s.id = %(slot_id)s AND s.epoch = %(epoch)s",
+    slot: tuple[str, str] = ("%(slot_id)s", "%(epoch)s"),
+) -> str:
     """Reserve what `picked` selects, while the slot is held and its queue is active.
 
     The share lock orders this against a pause or a lower limit: whoever pauses the queue or lowers
@@ -131,23 +153,29 @@ def reserving(d: Dialect, picked: str, columns: list[str]) -> str:
         else "IN (SELECT id FROM picked) AND status = 'pending' AND slot_id IS NULL"
     )
     return f"""
-        WITH picked AS MATERIALIZED ({picked} LIMIT %(jobs)s), held AS MATERIALIZED (
-            SELECT {ACTIVE} AS active, q.limits IS NOT NULL AS limited
+        WITH held AS MATERIALIZED (
+            SELECT s.id, s.epoch, s.queue_id, q.record_start, {ACTIVE} AS active,
+                q.limits IS NOT NULL AS limited
             FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
-            WHERE s.id = %(slot_id)s AND s.epoch = %(epoch)s AND s.leased_until > {d.now}
+            WHERE {taken} AND s.leased_until > {d.now}
             AND s.number < q.max_workers
             {d.lock and "FOR SHARE OF q"}
-        )
-        UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s
+        ), picked AS MATERIALIZED ({picked} LIMIT %(jobs)s)
+        UPDATE queues_queuedjob SET slot_id = {slot[0]}, slot_epoch = {slot[1]}
         WHERE id {chosen} AND EXISTS (SELECT 1 FROM held)
         AND (rank = {CALLBACK} OR (SELECT active FROM held)
             AND NOT (SELECT limited FROM held))
         RETURNING {", ".join(columns)}, {d.now},
             COALESCE((SELECT max(revision) FROM queues_catalogue), 0),
-            (
-                SELECT q.record_start FROM queues_slot s JOIN queues_queue q ON q.id = s.queue_id
-                WHERE s.id = %(slot_id)s
-            )"""  # nosec B608 # of constants and dialect
+            (SELECT record_start FROM held)"""  # nosec B608 # of constants and dialect
+
+
+# The status is compared by CASE: an index of waiting jobs could serve a plain condition, and would
+# be read as a whole while statistics say that none waits.
+HELD_AND_WAITING = (
+    "slot_id = %(slot_id)s AND slot_epoch = %(epoch)s "
+    "AND CASE status WHEN 'pending' THEN TRUE ELSE FALSE END"
+)
 
 
 @cache
@@ -160,7 +188,7 @@ def give_back(d: Dialect) -> str:
             error = {asked.format("error", f"'{ABORTED}'")},
             ended_at = {asked.format("ended_at", d.now)},
             aborted_at = {asked.format("aborted_at", d.now)}
-        WHERE slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"""  # nosec B608 # of constants and dialect
+        WHERE {HELD_AND_WAITING}"""  # nosec B608 # of constants and dialect
 
 
 @cache

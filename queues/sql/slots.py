@@ -91,9 +91,23 @@ def renew(d: Dialect) -> str:
 
 @cache
 def release(d: Dialect) -> str:
+    return _releasing(_alone(d, "id = %(slot_id)s AND epoch = %(epoch)s AND holder <> ''"))
+
+
+@cache
+def release_with_results(d: Dialect) -> str:
+    """Leave a slot in the statement that stores its last results; not one that is watched.
+
+    Nobody should wait for these results because a push is not committed yet.
+    """
+    ours = f"id = %(slot_id)s AND epoch = %(epoch)s AND holder <> '' AND leased_until > {d.now}"
+    return _releasing(_alone(d, ours, watched="SKIP LOCKED"))
+
+
+def _releasing(condition: str) -> str:
     return f"""
         UPDATE queues_slot SET holder = '', leased_until = NULL, rung_at = NULL
-        WHERE {_alone(d, "id = %(slot_id)s AND epoch = %(epoch)s AND holder <> ''")}"""  # nosec B608 # of constants and dialect
+        WHERE {condition}"""  # nosec B608 # of constants and dialect
 
 
 @cache
@@ -110,8 +124,8 @@ def watch(d: Dialect, condition: str) -> str:
         LIMIT 1 FOR KEY SHARE"""  # nosec B608 # of constants and dialect
 
 
-def _alone(d: Dialect, condition: str) -> str:
+def _alone(d: Dialect, condition: str, *, watched: str = "") -> str:
     """Select the slot of this condition once nobody watches it; renewals do not wait."""
     if not d.lock:
         return condition
-    return f"id = (SELECT id FROM queues_slot WHERE {condition} FOR UPDATE)"  # nosec B608 # of constants and dialect
+    return f"id = (SELECT id FROM queues_slot WHERE {condition} FOR UPDATE {watched})"  # nosec B608 # of constants and dialect

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import structlog
 
+from atributo_site.core.database import Row
 from atributo_site.core.errors import LeaseLost
 from queues.children.child_process import Workhorse
 from queues.children.waits import Steps
@@ -14,7 +15,7 @@ from queues.runs.cancellation import CancelChannel
 from queues.runs.doorbell import Bell
 from queues.runs.outcome_rows import AttemptResult
 from queues.runs.reservation import Batch, reserve
-from queues.runs.slots import HeldSlot
+from queues.runs.slots import HeldSlot, acquire, acquire_with_jobs
 from queues.runs.stations import ring_queue
 from queues.shared.belonging import threads_of
 from queues.shared.holding import Holding
@@ -53,17 +54,40 @@ class Runners:
     look_soon: Callable[[], None]  # jobs may wait that no bell calls to
     has_others: Callable[[], bool] = lambda: False  # as far as the last bell told
     is_weighed: bool = False  # queues have their turns by weights
-    shares: bool = True  # it has processes that run many jobs
+    shares: bool = True  # it serves no instance: it has processes that run many jobs
     found: dict[int, tuple[str, int]] = field(default_factory=dict)  # by slot: where jobs belong
     _shared: dict[tuple[int, str], list[SharedRunner]] = field(default_factory=dict)
     not_before: dict[str, float] = field(default_factory=dict)
     _is_wanted: bool = False  # jobs of another queue wait for a process that runs many
-    _sizes: dict[int, int] = field(default_factory=dict)  # of the batches of each queue
+    _sizes: dict[str, int] = field(default_factory=dict)  # of the batches of each queue
     _over: list[str] = field(default_factory=list)  # the keys of notes that nobody needs any more
     _last_size: int = 1
     _cancelled: int = 0  # how often somebody has aborted or deleted jobs
 
-    def runner(self, workhorse: Workhorse, slot: HeldSlot, *, is_first: bool) -> SlotRunner:
+    def take(self, workhorse: Workhorse, bell: Bell, holder: str) -> SlotRunner | None:
+        """Take the slot that a bell calls to, mostly with its first jobs; None if it is not free.
+
+        Which jobs an instance may run is known to those who serve it.
+        """
+        size = self._sizes.get(bell.queue, self._last_size)
+        granted = self.allowance.granted(workhorse, size) if self.shares else 0
+        if not granted or self.rq.is_suspended():
+            slot = acquire(bell.queue, bell.slot, holder)
+            return None if slot is None else self._runner(workhorse, slot, [], size, bell.first)
+        taken = acquire_with_jobs(bell.queue, bell.slot, holder, granted)
+        if taken is None:
+            return None
+        slot, rows = taken
+        return self._runner(workhorse, slot, [rows], size, bell.first)
+
+    def _runner(
+        self,
+        workhorse: Workhorse,
+        slot: HeldSlot,
+        known: list[list[Row]],
+        size: int,
+        is_first: bool,
+    ) -> SlotRunner:
         is_turn_over = _turns(self.is_turn_over) if is_first or self.is_weighed else lambda: False
         return SlotRunner(
             slot,
@@ -72,26 +96,26 @@ class Runners:
             self.keep,
             self.is_stopping,
             self.cancellation(),
-            reserve=self.within_plan(workhorse, reserve),
+            reserve=self.within_plan(workhorse, _known_first(known)),
             is_wanted=lambda: self.is_called_away(slot) or is_turn_over(),
             has_others=self.has_others,
             is_halted=self.rq.is_suspended,
             show=self.rq.begin_job,
             count=lambda results: self._count(workhorse, results),
-            size=self._sizes.get(slot.queue_id, self._last_size),
+            size=size,
         )
 
     def run(self, runner: SlotRunner) -> Steps[Left | None]:
         """Run a slot and leave it; None when it went to another meanwhile."""
-        queue_id = runner.slot.queue_id
         try:
             more = yield from runner.steps()
         except LeaseLost as error:
             log.warning("slot_lost", error=str(error))
             return None
         finally:
-            self._remember_size(queue_id, runner.size)
-        waiting = runner.slot.leave()  # everything that began is recorded
+            self._remember_size(runner.slot.queue, runner.size)
+        # Everything that began is recorded.
+        waiting = runner.slot.leave() if runner.left is None else runner.left
         self._forget_soon(runner.slot.notes_key)
         return Left(more, waiting)
 
@@ -107,11 +131,11 @@ class Runners:
             forget(*self._over)
             self._over.clear()
 
-    def _remember_size(self, queue_id: int, size: int) -> None:
+    def _remember_size(self, queue: str, size: int) -> None:
         """Begin with as many jobs as this queue, or else the one before, had in a batch at last."""
         if len(self._sizes) >= MOST_SIZES:
             self._sizes.clear()
-        self._sizes[queue_id] = self._last_size = size
+        self._sizes[queue] = self._last_size = size
 
     def within_plan(self, lane: object, way: Reserve) -> Reserve:
         """Reserve no more jobs than the worker may take, and none while it is suspended."""
@@ -215,6 +239,15 @@ class Runners:
     def _count(self, lane: object, results: list[AttemptResult]) -> None:
         self.allowance.note_ended(lane, len(results))
         self.rq.end_jobs(results)
+
+
+def _known_first(known: list[list[Row]]) -> Reserve:
+    """Begin with the jobs that were reserved when the slot was taken."""
+
+    def reserve_known(slot: HeldSlot, count: int) -> Batch | None:
+        return reserve(slot, count, known.pop() if known else None)
+
+    return reserve_known
 
 
 def _turns(others_wait: Callable[[], bool]) -> Callable[[], bool]:

@@ -70,6 +70,9 @@ class SlotRunner:
     show: Callable[[Reserved], None] = lambda job: None  # a job is shown as running
     count: Callable[[list[AttemptResult]], None] = lambda results: None  # jobs that have ended
     size: int = 1  # of the next batch
+    left: list[str] | None = None  # once the slot is left: the stations that have work of its queue
+    _is_last: bool = False  # nothing is to be asked for after this batch
+    _leaves: bool = False  # nor is anything given back
     _renewed: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -89,11 +92,13 @@ class SlotRunner:
             batch = reserve_callback(self.slot) if is_over else self.reserve(self.slot, self.size)
             if batch is None:
                 return is_over
+            has_callbacks = any(job.success or job.failure for job in batch.jobs)
+            is_all = len(batch.jobs) < size and not has_callbacks
+            self._is_last = is_all and self.has_others()
             yield from self._run_batch(batch)
             self.keep_alive()
-            has_callbacks = any(job.success or job.failure for job in batch.jobs)
-            if len(batch.jobs) < size and not has_callbacks and self.has_others():
-                return is_over  # that was all; whoever leaves the slot looks once more
+            if self._is_last:
+                return is_over  # whoever leaves the slot looks once more
             is_over = is_over or time.monotonic() > over or self.is_wanted()
             if is_over and not has_callbacks:
                 return True
@@ -103,6 +108,7 @@ class SlotRunner:
         """Run a batch; nothing of it is held any more when this returns."""
         is_recorded = self._recorded_before(batch)
         progress = BatchProgress(self._first_of(batch, is_recorded), time.monotonic())
+        self._leaves = self._is_last and len(progress.batch.jobs) == len(batch.jobs)
         others = len(batch.jobs) > 1
         if is_recorded(batch.jobs[0]) and not self._record_first(progress, others):
             return
@@ -244,7 +250,7 @@ class SlotRunner:
 
     def _finish(self, progress: "BatchProgress") -> None:
         if progress.results:
-            self._store(progress)
+            self._store(progress, leave=self._leaves and not progress.unstarted())
         self._adapt(progress)
         if progress.unstarted():
             self.slot.give_back()
@@ -253,16 +259,20 @@ class SlotRunner:
         if self.workhorse.is_over_memory_limit():
             self.workhorse.kill()
 
-    def _store(self, progress: "BatchProgress") -> None:
+    def _store(self, progress: "BatchProgress", *, leave: bool = False) -> None:
         """Write the results; wait for a database that is away while the lease lasts."""
         give_up = time.monotonic() + lease_seconds()
         is_again = False
         while True:
             asked_at = time.monotonic()
             try:
-                accepted = outcomes.record_all(self.slot, progress.results, self.worker)
-                if is_again:  # what was stored before its answer got lost is refused now
-                    accepted |= outcomes.recorded_before(progress.results, self.worker)
+                if is_again:
+                    accepted = self._record_again(progress.results)
+                elif leave:
+                    done = outcomes.record_and_leave(self.slot, progress.results, self.worker)
+                    accepted, self.left = done
+                else:
+                    accepted = outcomes.record_all(self.slot, progress.results, self.worker)
                 break
             except (OperationalError, InterfaceError):
                 if time.monotonic() > give_up:
@@ -276,6 +286,17 @@ class SlotRunner:
         if refused:
             outcomes.count_refused(self.slot, refused)
         progress.results = []
+
+    def _record_again(self, results: list[AttemptResult]) -> set[int]:
+        """Record results that may be stored already; the slot may even be left."""
+        try:
+            accepted = outcomes.record_all(self.slot, results, self.worker)
+        except LeaseLost:
+            accepted = set()
+            if len(outcomes.recorded_before(results, self.worker)) < len(results):
+                raise
+        # What was stored before its answer got lost is refused now.
+        return accepted | outcomes.recorded_before(results, self.worker)
 
     def _adapt(self, progress: "BatchProgress") -> None:
         """Take as many jobs at once as fit the time in which a short one must end.

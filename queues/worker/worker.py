@@ -28,7 +28,7 @@ from queues.children.waits import Steps
 from queues.models import QueuedJob
 from queues.runs.cancellation import CancelChannel
 from queues.runs.doorbell import Bell, connection
-from queues.runs.slots import HeldSlot, acquire, free_slots_with_work
+from queues.runs.slots import HeldSlot, free_slots_with_work
 from queues.runs.stations import call_all, ring_waiting
 from queues.worker import script_runs
 from queues.worker.bell_watcher import BellWatcher
@@ -235,9 +235,9 @@ class Worker(RQWorker):
     def run_slot(self, bell: Bell) -> None:
         """Run the jobs of a slot; a doubled, late or forged bell finds no slot to take."""
         lane = None if self.runners.is_put_off(bell.queue) else self.lanes.free()
-        slot = acquire(bell.queue, bell.slot, self.presence.holder) if lane else None
-        if lane is not None and slot is not None:
-            self._begin(lane, self._slot_steps(lane, slot, bell))
+        runner = self.runners.take(lane.workhorse, bell, self.presence.holder) if lane else None
+        if lane is not None and runner is not None:
+            self._begin(lane, self._slot_steps(lane, runner, bell))
 
     def look(self) -> None:
         """Take a free slot of any queue with work, without a bell."""
@@ -260,9 +260,8 @@ class Worker(RQWorker):
                 self.lanes.wait([])
                 self.lanes.advance()
 
-    def _slot_steps(self, lane: Lane, slot: HeldSlot, bell: Bell) -> Steps[None]:
-        begun = time.monotonic()
-        runner = self.runners.runner(lane.workhorse, slot, is_first=bell.first)
+    def _slot_steps(self, lane: Lane, runner: SlotRunner, bell: Bell) -> Steps[None]:
+        begun, slot = time.monotonic(), runner.slot
         if self.post is None:
             left = yield from self.runners.run(runner)
         else:

@@ -8,7 +8,14 @@ from django.db.backends.postgresql.psycopg_any import IsolationLevel, register_t
 from django.db.transaction import TransactionManagementError, atomic, set_rollback
 
 from atributo_site.core.availability.patience import in_a_hurry
-from atributo_site.core.database import Result, execute, execute_in_turn, execute_together
+from atributo_site.core.database import (
+    Result,
+    dialect,
+    execute,
+    execute_in_turn,
+    execute_together,
+    in_index_order,
+)
 from atributo_site.core.models import Event
 from atributo_site.core.postgresql import base, libpq
 
@@ -216,3 +223,10 @@ def test_a_request_that_ends_leaves_the_limit_of_waits_to_the_next_statement(mon
         connection.close_if_unusable_or_obsolete()
     assert told == [700]
     assert execute(limit, {}).first != ("700ms",)
+
+
+@pytest.mark.only_on("postgresql")
+def test_what_has_an_index_in_order_is_never_sorted_and_all_else_may_be(transactional_db):
+    setting = "SELECT current_setting('enable_sort')"
+    found = execute_together(in_index_order(dialect(), setting), {})
+    assert (found.rows, execute(setting, {}).rows) == ([("off",)], [("on",)])

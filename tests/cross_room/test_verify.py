@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -18,10 +19,13 @@ from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now
 from atributo_site.curator.integrity import all_rules
 from pools.models import Backend, Pool
-from queues.models import Queue, QueuedJob, Run, Slot
+from queues.logic.ranks import BLOCKED
+from queues.models import Batch, Dependency, Queue, QueuedJob, Run, Slot
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_AGO = "2020-01-01T00:00Z"
+HERE = Path(__file__).parent
+TESTS_THAT_PLANT = ["test_verify.py", "test_planted.py", "../pools/site/test_decisions.py"]
 
 
 @pytest.fixture
@@ -210,6 +214,39 @@ def available_without_dns():
     Instance.objects.filter(pk="web-1").update(source=Instance.Source.DNS)
 
 
+def batch_of_first_job(**state):
+    queue = Queue.objects.get(name="work")
+    batch = Batch.objects.create(pk=7, queue=queue, closed_at=LONG_AGO, **state)
+    QueuedJob.objects.filter(pk=QueuedJob.objects.first().pk).update(batch=batch)
+
+
+def batch_without_end():
+    batch_of_first_job(state="running")
+    finish()
+
+
+def batch_ended_early():
+    batch_of_first_job(state="complete", ended_at=LONG_AGO)
+
+
+def second_after_first():
+    first, second = QueuedJob.objects.order_by("pk")
+    Dependency.objects.create(job_id=second.pk, after_id=first.pk)
+    return QueuedJob.objects.filter(pk=first.pk), QueuedJob.objects.filter(pk=second.pk)
+
+
+def waiting_for_nothing():
+    first, second = second_after_first()
+    first.update(status="complete", ended_at=database_now())
+    second.update(rank=second.get().rank + BLOCKED, created_at=LONG_AGO)
+
+
+def started_before_others():
+    _, second = second_after_first()
+    the_slot().update(holder="alive", leased_until=in_an_hour(), epoch=1)
+    second.update(status="progress", slot=the_slot().get(), slot_epoch=1)
+
+
 def two_curators():
     record("curator.active", "curator:one", epoch=2)
     record("curator.active", "curator:two", epoch=2)
@@ -241,6 +278,10 @@ PLANTED = {
     "route of the future": route_of_the_future,
     "line without turn": line_without_turn,
     "available without DNS": available_without_dns,
+    "batch without end": batch_without_end,
+    "batch ended early": batch_ended_early,
+    "waiting for nothing": waiting_for_nothing,
+    "started before others": started_before_others,
     "two curators": two_curators,
 }
 
@@ -272,6 +313,12 @@ def test_a_sample_finds_what_is_new(healthy, capsys):
     token_ahead()
     assert verify(capsys, "--sample", "--rule", "token ahead")[0] == 1
     assert verify(capsys, "--sample", "--rule", "without history")[0] == 0
+
+
+def test_every_rule_is_broken_by_a_test():
+    texts = [(HERE / name).read_text() for name in TESTS_THAT_PLANT]
+    unplanted = [rule.name for rule in all_rules() if f'"{rule.name}"' not in "".join(texts)]
+    assert unplanted == []
 
 
 def test_every_rule_has_a_name_of_its_own():

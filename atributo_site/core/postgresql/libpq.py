@@ -31,7 +31,7 @@ def begins(raw: psycopg.Connection) -> bool:
 def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | None]) -> PGresult:
     """Run a statement that this connection has prepared, in one round trip."""
     if begins(raw):
-        return run_in_turn(raw, [[(name, values)]])
+        return run_in_turn(raw, [[(name, values)]])[-1]
     try:
         result = _ask(raw.pgconn, name, values)
     except BaseException:  # cut off in the middle, the connection is of no more use
@@ -44,22 +44,22 @@ def run_prepared(raw: psycopg.Connection, name: bytes, values: Sequence[bytes | 
     raise psycopg.errors.error_from_result(result)
 
 
-def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> PGresult:
+def run_in_turn(raw: psycopg.Connection, transactions: Sequence[Sequence[Call]]) -> list[PGresult]:
     """Run prepared statements in one round trip; each inner sequence is a database transaction.
 
     Outside of autocommit they are all part of one, which begins with them if none is open.
-    The result is that of the last one. An error is that of the first that failed; those of later
-    transactions ran nevertheless.
+    An error is that of the first that failed; those of later transactions ran nevertheless.
     """
+    begin = begins(raw)
     try:
-        results = _ask_in_turn(raw.pgconn, transactions, begins(raw))
+        results = _ask_in_turn(raw.pgconn, transactions, begin)
     except BaseException:  # as above
         raw.close()
         raise
     failed = next((result for result in results if result.status not in GOOD), None)
     if failed is not None:
         raise psycopg.errors.error_from_result(failed)
-    return results[-1]
+    return results[1:] if begin else results
 
 
 def rows_of(transformer: Transformer, result: PGresult) -> list[tuple[Any, ...]]:

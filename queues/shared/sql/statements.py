@@ -64,10 +64,9 @@ def unring(d: Dialect) -> str:
 def give_back(d: Dialect) -> str:
     """Free what these slots have reserved and not begun."""
     one = reserve.give_back(d)
-    condition = "slot_id = %(slot_id)s AND slot_epoch = %(epoch)s AND status = 'pending'"
-    assert condition in one
+    assert reserve.HELD_AND_WAITING in one
     held = _are_held(d, "slot_id", "slot_epoch")
-    return one.replace(condition, f"{held} AND {NOT_BEGUN}")
+    return one.replace(reserve.HELD_AND_WAITING, f"{held} AND {NOT_BEGUN}")
 
 
 @cache

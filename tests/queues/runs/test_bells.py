@@ -9,10 +9,13 @@ from django.db import connection, connections
 from django.db.transaction import atomic
 
 import queues
+from queues.logic.lifecycle import Outcome
 from queues.models import Queue, QueuedJob, Slot
-from queues.runs import slots
+from queues.runs import outcomes, slots
 from queues.runs.doorbell import CHANNEL, Bell, ring, ring_ahead
 from queues.runs.doorbell import connection as redis_of
+from queues.runs.outcome_rows import AttemptResult
+from queues.runs.reservation import reserve
 from queues.runs.slots import has_due
 from queues.worker import slot_runner
 from queues.worker.bells import BellListener
@@ -104,6 +107,21 @@ def test_a_slot_is_not_left_while_a_push_that_saw_it_taken_commits(
     pusher.join()
     leaver.join()
     assert seen == [True]
+
+
+@pytest.mark.only_on("postgresql")
+def test_results_do_not_wait_for_a_push_that_watches_the_slot(queue, act):
+    """They are stored at once, and the slot is left later."""
+    queue.push(act)
+    slot = slots.acquire("work", 0, "worker")
+    batch = reserve(slot, 1)
+    result = AttemptResult(batch.jobs[0], Outcome.COMPLETE, batch.now, batch.now)
+    with atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM queues_slot WHERE id = %s FOR KEY SHARE", [slot.id])
+        store = lambda: outcomes.record_and_leave(slot, [result], "worker")  # noqa: E731
+        assert in_another_connection(store) == ({result.job.id}, None)
+        in_another_connection(slot.renew)  # it is held as before
+    assert outcomes.record_and_leave(slot, [], "worker") == (set(), [])
 
 
 @pytest.mark.only_on("postgresql")

@@ -12,7 +12,7 @@ from atributo_site.core.fencing import FenceCount
 from atributo_site.core.models import Event
 from atributo_site.core.retry import retry_busy
 from queues import audited
-from queues.models import HeldPush, Queue, QueuedJob, Run
+from queues.models import HeldPush, Queue, QueuedJob, Run, Slot
 from queues.runs import outbox
 from queues.runs.reservation import reserve
 from queues.runs.slots import acquire
@@ -217,3 +217,19 @@ def test_an_outcome_that_goes_on_after_the_cut_is_stored_once(wire, pump):
     storing.result(60)
     wire.settled()
     assert_told_once(jobs=2)
+
+
+@pytest.mark.parametrize("lose", ["lose_the_answer", "lose_the_question"])
+def test_the_last_outcome_of_a_slot_whose_answer_is_lost_is_stored_once(wire, push, lose):
+    """The slot may have been left with it already."""
+
+    def begin():
+        pump = SlotRunner(acquire("work", 0, "hands"), None, "hands", lambda: None, lambda: False)
+        return pump, played(pump)
+
+    pump, playing = wire.does(begin)
+    what = {"to": "SELECT 1"} if lose == "lose_the_answer" else {"of": "queues_minutecount"}
+    getattr(wire, lose)(lambda: pump._store(playing, leave=True), **what).result(60)
+    assert_told_once(jobs=1)
+    assert wire.does(pump.slot.leave) == []
+    assert not Slot.objects.exclude(holder="").exists()

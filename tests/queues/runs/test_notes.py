@@ -223,9 +223,9 @@ def test_a_large_result_ends_its_batch(queue, act, hands, monkeypatch):
 class Counted(SlotRunner):
     """Notes how many outcomes are written at once."""
 
-    def _store(self, playing):
+    def _store(self, playing, **how):
         self.stored = [*getattr(self, "stored", []), len(playing.results)]
-        super()._store(playing)
+        super()._store(playing, **how)
 
 
 @pytest.fixture

@@ -1,13 +1,20 @@
 """What a worker asks Redis and the database when it goes from queue to queue."""
 
+from datetime import timedelta
+
 import pytest
 from redis import Redis
 
 import queues
+from atributo_site.core.errors import LeaseLost
+from atributo_site.core.models.clock import database_now
+from atributo_site.core.postgresql import libpq
+from queues.logic.lifecycle import Outcome
 from queues.models import Queue, QueuedJob, Slot
-from queues.runs import reservation, slots
+from queues.runs import outcomes, reservation, slots
 from queues.runs.doorbell import CHANNEL, Bell, ring
 from queues.runs.doorbell import connection as redis_of
+from queues.runs.outcome_rows import AttemptResult
 from queues.testing.inline_child import InlineChild
 from queues.worker.bells import PAGE, BellListener
 from queues.worker.notes_reader import name_of
@@ -155,21 +162,59 @@ def call_leftover(probe):
 
 def test_a_queue_is_asked_once_for_jobs_while_others_wait(waiting, worker, monkeypatch):
     """Those who find fewer jobs than they asked for leave; the look at leaving finds the rest."""
-    asked_for = counted(monkeypatch, reservation, "reserved")
+    asked_for = counted(monkeypatch, reservation, "_rows")
     worker.listen()  # only a bell that hung before tells how many others do
     visit(worker, size=10)
     visit(worker, size=10)
     assert ended() == {"b", "c"}
-    assert len(asked_for) == 2
+    assert asked_for == []  # those that came with the slot were all
+
+
+@pytest.mark.only_on("postgresql")
+def test_a_visit_among_others_is_two_messages_to_the_database(waiting, worker, monkeypatch):
+    """One takes the slot with its first jobs, one stores the results and leaves."""
+    worker.listen()
+    alone = counted(monkeypatch, libpq, "run_prepared")
+    in_turn = counted(monkeypatch, libpq, "run_in_turn")
+    visit(worker, size=10)
+    assert ended() == {"b"}
+    assert [len(transactions) for _, transactions in in_turn] == [1, 2]
+    assert alone == []
+
+
+def test_a_slot_that_is_lost_is_not_left_and_keeps_what_it_has_reserved(waiting):
+    """Whoever recovers it knows from the notes what has run."""
+    slot, rows = slots.acquire_with_jobs("a", 0, "here", 10)
+    batch = reservation.reserve(slot, 10, rows)
+    Slot.objects.update(leased_until=database_now() - timedelta(seconds=1))
+    results = [AttemptResult(job, Outcome.COMPLETE, batch.now, batch.now) for job in batch.jobs]
+    with pytest.raises(LeaseLost):
+        outcomes.record_and_leave(slot, results, "here")
+    assert QueuedJob.objects.filter(slot=slot.id, status="pending").count() == 3
+
+
+def test_jobs_that_were_deleted_meanwhile_leave_the_slot_free(waiting):
+    slot, rows = slots.acquire_with_jobs("a", 0, "here", 10)
+    batch = reservation.reserve(slot, 10, rows)
+    QueuedJob.objects.filter(queue=slot.queue_id).delete()
+    results = [AttemptResult(job, Outcome.COMPLETE, batch.now, batch.now) for job in batch.jobs]
+    assert outcomes.record_and_leave(slot, results, "here") == (set(), [])
+    assert Slot.objects.get(pk=slot.id).holder == ""
+
+
+def test_a_paused_queue_gives_neither_slot_nor_jobs(waiting):
+    queues.pause("a")
+    assert slots.acquire_with_jobs("a", 0, "here", 10) is None
+    assert not QueuedJob.objects.exclude(slot=None).exists()
 
 
 def test_a_job_that_comes_before_a_slot_is_left_is_rung_for(
     waiting, act, worker, monkeypatch, redis_connection
 ):
     worker.listen()
-    leave = slots.HeldSlot.leave
+    leave = outcomes.record_and_leave
     monkeypatch.setattr(
-        slots.HeldSlot, "leave", lambda slot: [queues.get("b").push(act), leave(slot)][1]
+        outcomes, "record_and_leave", lambda *given: [queues.get("b").push(act), leave(*given)][1]
     )
     visit(worker, size=10)
     messages = redis_connection.lrange(FIRST, 0, -1) + redis_connection.lrange(OTHERS, 0, -1)
@@ -188,14 +233,14 @@ def test_notes_of_left_slots_are_deleted_together_before_a_worker_waits(
     waiting, worker, redis_connection, asked, monkeypatch
 ):
     keys = []
-    leave = slots.HeldSlot.leave
+    leave = outcomes.record_and_leave
 
-    def note_and_leave(slot):
+    def note_and_leave(slot, *given):
         keys.append(name_of(slot.notes_key))
         redis_connection.set(keys[-1], "")
-        return leave(slot)
+        return leave(slot, *given)
 
-    monkeypatch.setattr(slots.HeldSlot, "leave", note_and_leave)
+    monkeypatch.setattr(outcomes, "record_and_leave", note_and_leave)
     worker.listen()
     visit(worker, size=10)
     visit(worker, size=10)

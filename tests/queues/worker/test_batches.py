@@ -7,7 +7,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 import queues
-from queues.models import Queue
 from queues.runs.doorbell import Bell
 from queues.runs.reservation import Batch
 from queues.runs.slots import acquire
@@ -46,13 +45,12 @@ def test_a_queue_begins_with_batches_of_its_own_size(in_process, act):
     for name in ("short", "long"):
         queues.create(name).push_many(act, [None] * 3)
     in_process.run_slot(Bell("short", 0))
-    size = in_process.runners._sizes[Queue.objects.get(name="short").pk]
+    size = in_process.runners._sizes["short"]
     in_process.runners._last_size = 1
     queues.get("short").push_many(act, [None] * 3)
-    slot = acquire("short", 0, "here")
     assert size > 1
     workhorse = in_process.lanes.free().workhorse
-    assert in_process.runners.runner(workhorse, slot, is_first=False).size == size
+    assert in_process.runners.take(workhorse, Bell("short", 0), "here").size == size
 
 
 @pytest.mark.parametrize(
