@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -108,8 +109,9 @@ def _static_files() -> list[Finding]:
 
 
 def _disk() -> Finding:
+    folder = Path(settings.ATRIBUTO.var_dir).absolute()  # a project need not have it
     free = free_bytes() // MEGABYTE
-    sentence = f"{free:,} MB are free in {settings.VAR_DIR}"
+    sentence = f"{free:,} MB are free in {folder}"
     if free >= settings.ATRIBUTO.least_free_mb:
         return Finding("disk", "ok", sentence)
     fix = "make room there, or keep jobs, events and versions for fewer days"
