@@ -22,7 +22,7 @@ from queues.management.arguments import (
     searched_for,
 )
 from queues.management.job_text import ATTEMPT_COLUMNS, attempt_rows, fact_rows, last_words
-from queues.models import QueuedJob
+from queues.models import Queue, QueuedJob
 from queues.models.job import CHOICES
 from queues.queries.presenters import attempt_dicts, job_dict, wait_reason
 
@@ -144,9 +144,11 @@ class Command(AtributoCommand):
 
     def _list(self, options: dict[str, Any]) -> None:
         jobs = repeating() if options["repeating"] else _searched(options)
-        jobs = jobs.select_related("queue").order_by("-id")
+        # With old statistics PostgreSQL would join all jobs with their queues, and then sort them.
+        jobs = jobs.prefetch_related("queue").order_by("-id")
         if options["queue"]:
-            jobs = jobs.filter(queue__name=options["queue"])
+            queues = Queue.objects.filter(name=options["queue"]).values_list("pk", flat=True)
+            jobs = jobs.filter(queue__in=list(queues))
         if options["status"]:
             jobs = jobs.filter(status=options["status"])
         now = database_now()
