@@ -40,7 +40,6 @@ class PoolConfig:
         if self.balance not in (None, *STRATEGIES):
             raise InvalidInput(f"balance is none of {', '.join(STRATEGIES)}: {self.balance}")
         self._check_numbers()
-
         for name, kind in (("health", HealthPolicy), ("outliers", OutlierPolicy | None)):
             if not isinstance(getattr(self, name), kind):
                 raise TypeError(f"{name} must be a policy, not {getattr(self, name)!r}")
