@@ -121,7 +121,8 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-WHITENOISE_USE_FINDERS = ATRIBUTO.mode == "test"
+# Tests make many servers, each of which would look at all static files when it starts.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = ATRIBUTO.mode == "test"
 
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",

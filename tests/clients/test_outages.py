@@ -17,6 +17,7 @@ from atributo_client.errors import (
 )
 from queues.models import QueuedJob
 from tests.factories.jobs import make_queue, make_script
+from tests.servers.ports import stop_listening
 
 SCRIPT = {"mount": "/mailer", "name": "send-mail"}
 LONG = Retries(attempts=10_000, patience_seconds=300, longest_pause_seconds=0.2)
@@ -46,7 +47,8 @@ class OneDeafServer:
         self.requests = []
         self._answer = answer
         self._kept = []
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._server = threading.Thread(target=self._serve, daemon=True)
+        self._server.start()
 
     def _serve(self):
         while True:
@@ -61,7 +63,7 @@ class OneDeafServer:
             self._kept.append(connection)
 
     def close(self):
-        self._listener.close()
+        stop_listening(self._listener, self._server)
         for connection in self._kept:
             connection.close()
 

@@ -103,8 +103,9 @@ def screens(text=MARKUP):
     """Return the address of every screen by name, for the rows of `fill`."""
     found = [make(path, pattern) for path, pattern in walk(get_resolver(), "/")]
     patterns = {pattern.name: pattern for _, pattern in walk(get_resolver(), "/")}
+    samples = _samples(text)
     return {
-        url.name: _address(url, patterns[url.name], text)
+        url.name: _address(url, patterns[url.name], samples)
         for url in found
         if url.kind == "console"
         and "GET" in url.actions
@@ -113,9 +114,8 @@ def screens(text=MARKUP):
     }
 
 
-def _address(url, pattern, text):
+def _address(url, pattern, samples):
     room = url.path.split("/")[1]
-    samples = _samples(text)
     words = {
         name: samples.get((url.name, name)) or samples[(room, name)]
         for name in pattern.pattern.converters

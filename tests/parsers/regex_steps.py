@@ -5,6 +5,7 @@ same tree in the same order and counts.
 """
 
 import re
+from functools import cache
 from re import _constants as sre
 from re import _parser
 
@@ -111,7 +112,7 @@ def is_one(kind, about, character, flags):
         negated = about[0][0] is sre.NEGATE
         return any(is_one(*each, character, flags) for each in about[negated:]) != negated
     if kind is sre.CATEGORY:
-        return re.match(CATEGORIES[about], character) is not None
+        return is_in(about, character)
     if kind is sre.ANY:
         return character != "\n"
     if kind is sre.RANGE:
@@ -120,5 +121,10 @@ def is_one(kind, about, character, flags):
     return same != (kind is sre.NOT_LITERAL)
 
 
+@cache
+def is_in(category, character):
+    return re.match(CATEGORIES[category], character) is not None
+
+
 def _is_word(character):
-    return re.match(r"\w", character) is not None
+    return character != "" and is_in(sre.CATEGORY_WORD, character)

@@ -1,4 +1,4 @@
-"""Choose a port that nobody uses and that the system gives to nobody before it is taken."""
+"""Choose a port that nobody uses and the system gives to nobody; stop listening at one."""
 
 import os
 import random
@@ -21,3 +21,13 @@ def free_port(host="127.0.0.1"):
             end.bind((host, port))
             return port
     raise OSError(f"none of {TRIES} ports of {host} is free")
+
+
+def stop_listening(listener, thread):
+    """Let the thread that accepts end before the listener is closed.
+
+    Otherwise it may accept once more on the same descriptor, which is another listener's by then.
+    """
+    listener.shutdown(socket.SHUT_RDWR)  # `accept` fails
+    thread.join()
+    listener.close()

@@ -10,9 +10,18 @@ pytestmark = pytest.mark.only_on("sqlite")  # no answer depends on the database
 READING = {"GET", "HEAD"}
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"}
 ADDRESSES = ("/" + re.sub(r"<[^>]*>", "1", route) for route, _ in endpoints())
-WRITTEN_OUT = sorted(path for path in ADDRESSES if not re.search(r"[\^\\]", path))
-PATHS = sorted(WRITTEN_OUT, key=lambda path: "logout" in path)  # which ends the session of a part
+RAW_LISTS = {"instance", "queue", "event"}  # all have the same views; two of these can be changed
 PARTS = 4  # each logs in once
+
+
+def is_asked(path):
+    """Return whether it is written out, and that of a raw list like others left to one of them."""
+    of_raw_list = re.match(r"/admin/\w+/(\w+)/", path)
+    return not re.search(r"[\^\\]", path) and (not of_raw_list or of_raw_list[1] in RAW_LISTS)
+
+
+# The one that ends the session of a part comes last.
+PATHS = sorted(filter(is_asked, ADDRESSES), key=lambda path: ("logout" in path, path))
 
 
 @pytest.mark.parametrize("paths", [PATHS[part::PARTS] for part in range(PARTS)], ids=range(PARTS))

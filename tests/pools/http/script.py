@@ -3,6 +3,8 @@
 import socket
 import threading
 
+from tests.servers.ports import stop_listening
+
 
 class Script:
     """A server that answers each request with the next bytes, and remembers what it was asked."""
@@ -15,7 +17,8 @@ class Script:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._server = threading.Thread(target=self._serve, daemon=True)
+        self._server.start()
         return self
 
     def _serve(self):
@@ -38,7 +41,7 @@ class Script:
                     return
 
     def __exit__(self, *_):
-        self._listener.close()
+        stop_listening(self._listener, self._server)
 
 
 def answer(body=b"ok", status="200 OK", **headers):

@@ -10,6 +10,7 @@ import pytest
 from pools import HealthPolicy, ReadTimeoutError, Timeout
 from tests.pools.live import LONG
 from tests.pools.pool.pool_run import PoolRun
+from tests.servers.ports import stop_listening
 from tests.servers.waiting import wait_until
 
 
@@ -153,7 +154,7 @@ class Restless(threading.Thread):
 
 def test_requests_to_a_server_that_closes_unused_connections(make_agent):
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        Restless(listener, 0.15)
+        server = Restless(listener, 0.15)
         agent = make_agent(recovery=RESTLESS, spares=2, maximum=4)
         port = listener.getsockname()[1]
         pool = agent.create_pool("127.0.0.1", port)
@@ -161,6 +162,7 @@ def test_requests_to_a_server_that_closes_unused_connections(make_agent):
             wait_until(lambda: any(s.rests for s in list(pool.machine.slots.all())))
             assert agent.get(f"http://127.0.0.1:{port}/", retries=2).data == b"ok"
         assert not pool.get_stats()["counters"].get("failed-state")
+        stop_listening(listener, server)
 
 
 def test_informational_answers_are_not_the_answer(make_agent):
