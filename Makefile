@@ -45,7 +45,7 @@ run: .venv/installed ## start everything: web, workers, curator, Valkey (ARGS=--
 
 test: lint ## check style, types and migrations, then run all tests on both databases
 	@$(PY) -m tests.servers.chromium
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal -m "not soak" -q $(ARGS)
+	@$(PY) -m pytest -n $(WORKERS) --dist worksteal --reruns 1 -m "not soak" -q $(ARGS)
 
 soak: .venv/installed-dev ## long storms, hundred-fold kills, million-row checks
 	@$(PY) -m tests.servers.chromium

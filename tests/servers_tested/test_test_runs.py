@@ -177,3 +177,35 @@ def test_a_killed_run_leaves_nothing_behind(tmp_path, arguments):
         wait_until(lambda: not run.living(), 60, "processes stayed behind")
         wait_until(lambda: not list(run.temporary.iterdir()), 60, "folders stayed behind")
     run.temporary.rmdir()
+
+
+FAILS_AT_FIRST = """
+import os
+import pathlib
+import pytest
+
+@pytest.mark.parametrize("number", range(int(os.environ["ATRIBUTO_TEST_NUMBER"])))
+def test_it(number):
+    was_tried = pathlib.Path(f"{os.environ['ATRIBUTO_TEST_RECORD']}{number}")
+    if not was_tried.exists():
+        was_tried.touch()
+        raise AssertionError("the machine stood still")
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(3, 0), (4, 1)])
+def test_few_tests_are_tried_again_and_named(tmp_path, number, code):
+    run = Run(tmp_path, FAILS_AT_FIRST)
+    told = {"ATRIBUTO_TEST_NUMBER": str(number)}
+    ended, output = run.outcome("-n", "2", "--database", "sqlite", "--reruns", "1", **told)
+    assert ended == code
+    assert output.splitlines()[-1].split(" in ")[0] == f"{number} passed, {number} rerun"
+    assert output.count("AssertionError: the machine stood still") == number
+    assert "tried again: " in output
+
+
+def test_one_that_fails_twice_fails(tmp_path):
+    run = Run(tmp_path, "def test_it():\n    raise AssertionError('it is wrong')\n")
+    ended, output = run.outcome("-n", "1", "--database", "sqlite", "--reruns", "1")
+    assert ended == 1
+    assert output.splitlines()[-1].split(" in ")[0] == "1 failed, 1 rerun"
