@@ -13,15 +13,15 @@ import sys
 import tempfile
 import time
 import uuid
-import venv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench.parts.environments import python_of, versions_of
+
 COUNT = 20_000
 ROUNDS = 5
 HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parent / "var" / "bench" / "job_ids"
 PACKAGES = ["python-ulid", "snowflake-id"]
 
 
@@ -44,17 +44,9 @@ def main() -> int:
 
 
 def python_of_peers() -> str:
-    """Return the interpreter of the peers' environment, which is made on first use."""
-    python, stamp = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "installed"
-    if not stamp.exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-        pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-        subprocess.run([*pip, *PACKAGES], check=True)
-        stamp.touch()
-    freeze = [str(python), "-m", "pip", "freeze", "--disable-pip-version-check"]
-    versions = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout.split()
-    print(*(line for line in versions if line.split("==")[0] in PACKAGES))
-    return str(python)
+    python = python_of("job_ids", PACKAGES)
+    print(versions_of(python, PACKAGES))
+    return python
 
 
 def beside_peers(python: str) -> list[bool]:

@@ -4,11 +4,10 @@ For each contestant and kind of job: jobs per second, memory (shared pages count
 second and GB, processor seconds per 1,000 jobs, and the 99th percentile from push to start at half
 load. Ours keeps every job, attempt and result in PostgreSQL; the peers keep messages in Redis.
 
-    python -m bench.many_at_once PYTHON              PYTHON has rq, celery, dramatiq, huey and arq
-    python -m bench.many_at_once PYTHON sleep ours   kinds and names of contestants choose
-    BENCH_JOBS=400                                   a quick look
-
-    python -m bench.many_at_once PYTHON child        what each further warm child costs
+    python -m bench.many_at_once              all of it
+    python -m bench.many_at_once sleep ours   kinds and names of contestants choose
+    python -m bench.many_at_once child        what each further warm child costs
+    BENCH_JOBS=400                            a quick look
 
 The exit code is 1 when a bar is missed: first or within 10 % of the first in every line, 1,000 jobs
 per second of 50 ms with one worker in less than 300 MB, and 15 MB for each further warm child. A
@@ -28,6 +27,7 @@ from pathlib import Path
 
 import psutil
 
+from bench.parts.environments import python_of, versions_of
 from tests.servers.postgres.server import PostgresCluster
 from tests.servers.valkey import ValkeyServer
 
@@ -50,13 +50,18 @@ class Contestant:
     kinds: list[str]
     environment: dict[str, str] = field(default_factory=dict)
     share: float = 1.0
+    packages: tuple[str, ...] = ()  # of an environment of its own; none for ours
+
+    def python(self) -> str:
+        return python_of(self.part, self.packages) if self.packages else sys.executable
 
 
-def contestants(python: str) -> list[Contestant]:
+def contestants() -> list[Contestant]:
     wait, compute = ["sleep", "http"], ["cpu1", "cpu20"]
     both = [*wait, *compute]
     ours = [sys.executable, str(ROOT / "manage.py"), "worker", "many"]
-    celery = [python, "-m", "celery", "-A", "celery_many", "worker", "-l", "ERROR"]
+    celery = ["PYTHON", "-m", "celery", "-A", "celery_many", "worker", "-l", "ERROR"]
+    with_celery = ("celery[redis]",)
     return [
         Contestant("ours, async", "ours_many", ours, wait, {"SCRIPT": "async"}),
         Contestant("ours, threads", "ours_many", ours, wait, {"SCRIPT": "threads"}),
@@ -66,41 +71,63 @@ def contestants(python: str) -> list[Contestant]:
         Contestant(
             "RQ pool, 2",
             "rq_many",
-            [python, "-m", "rq.cli", "worker-pool", "many", "-n", "2", "-q", "-u", "REDIS"],
+            ["PYTHON", "-m", "rq.cli", "worker-pool", "many", "-n", "2", "-q", "-u", "REDIS"],
             both,
             share=0.1,
+            packages=("rq",),
         ),
-        Contestant("Celery prefork, 2", "celery_many", [*celery, "-c", "2"], both, share=0.5),
         Contestant(
-            "Celery threads, 100", "celery_many", [*celery, "-P", "threads", "-c", "100"], wait
+            "Celery prefork, 2",
+            "celery_many",
+            [*celery, "-c", "2"],
+            both,
+            share=0.5,
+            packages=with_celery,
+        ),
+        Contestant(
+            "Celery threads, 100",
+            "celery_many",
+            [*celery, "-P", "threads", "-c", "100"],
+            wait,
+            packages=with_celery,
         ),
         Contestant(
             "Dramatiq 2 x 50",
             "dramatiq_many",
-            [python, "-m", "dramatiq", "dramatiq_many", "-p", "2", "-t", "50"],
+            ["PYTHON", "-m", "dramatiq", "dramatiq_many", "-p", "2", "-t", "50"],
             both,
+            packages=("dramatiq[redis]",),
         ),
         Contestant(
             "Huey, 100 threads",
             "huey_many",
-            [python, "-m", "huey.bin.huey_consumer", "huey_many.huey", "-w", "100", "-q"],
+            ["PYTHON", "-m", "huey.bin.huey_consumer", "huey_many.huey", "-w", "100", "-q"],
             wait,
+            packages=("huey", "redis"),
         ),
-        Contestant("arq, 100", "arq_many", [python, "-m", "arq", "arq_many.WorkerSettings"], wait),
+        Contestant(
+            "arq, 100",
+            "arq_many",
+            ["PYTHON", "-m", "arq", "arq_many.WorkerSettings"],
+            wait,
+            packages=("arq",),
+        ),
     ]
 
 
 def main() -> int:
-    python, wanted = sys.argv[1], sys.argv[2:]
+    wanted = sys.argv[1:]
     is_child = not wanted or "child" in wanted
     kinds = [kind for kind in KINDS if kind in wanted] or ([] if "child" in wanted else list(KINDS))
     names = [word for word in wanted if word not in {*KINDS, "child"}]
-    chosen = [c for c in contestants(python) if not names or any(w in c.name for w in names)]
+    chosen = [c for c in contestants() if not names or any(word in c.name for word in names)]
     lines: dict[str, dict[str, dict[str, float]]] = {}
     missed: list[str] = []
     with tempfile.TemporaryDirectory() as name, ValkeyServer() as valkey, PostgresCluster() as pg:
         given = _environment(valkey.url, pg.url(), Path(name))
         _call(given, "ours_many", "schema", python=sys.executable)
+        for each in (each for each in chosen if each.packages):
+            print(f"{each.name:22} {versions_of(each.python(), each.packages)}", flush=True)
         for kind in kinds:
             for each in (each for each in chosen if kind in each.kinds):
                 try:
@@ -160,9 +187,10 @@ def _measured(each: Contestant, kind: str, given: dict[str, str], folder: Path) 
     environment = {**given, **each.environment, "MARKS": str(marks)}
     if "ours" in each.name:
         environment["PYTHONPATH"] = str(ROOT)
-    python = sys.executable if "ours" in each.name else sys.argv[1]
+    python = each.python()
     _call(environment, each.part, kind, str(jobs), "0", python=python)
-    words = [word.replace("REDIS", given["REDIS"]) for word in each.worker]
+    places = {"REDIS": given["REDIS"], "PYTHON": python}
+    words = [places.get(word, word) for word in each.worker]
     worker = subprocess.Popen(
         words,
         cwd=PARTS,

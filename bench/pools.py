@@ -16,17 +16,16 @@ import shutil
 import statistics
 import subprocess
 import sys
-import venv
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
+from bench.parts.environments import VAR, python_of
 from tests.servers.postgres.server import PostgresCluster
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = Path(__file__).parent / "parts_of_pools"
-VAR = ROOT / "var" / "bench"
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
 SECONDS = "0.8"
 NAMES = 1000
@@ -243,14 +242,7 @@ def serving(part: str, *argv: str) -> Iterator[str]:
 
 def peers() -> str:
     """Return an interpreter that has SQLAlchemy and aiohttp."""
-    folder = VAR / "peers"
-    interpreter = folder / "bin" / "python"
-    if not (folder / "installed").exists():
-        venv.create(folder, clear=True, with_pip=True)
-        command = [str(interpreter), "-m", "pip", "install", "-q", "sqlalchemy", "aiohttp"]
-        subprocess.run(command, check=True)
-        (folder / "installed").touch()
-    return str(interpreter)
+    return python_of("peers", ["sqlalchemy", "aiohttp"])
 
 
 def original(claimants: str, connections: str) -> Contestants:

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import venv
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from statistics import median
 
 import psutil
 
+from bench.parts.environments import python_of, versions_of
 from tests.servers.patient_http import answers
 from tests.servers.ports import free_port
 from tests.servers.postgres.server import PostgresCluster
@@ -28,7 +28,7 @@ from tests.servers.valkey import ValkeyServer
 from tests.servers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
-PEERS = ROOT / "var" / "bench" / "drf"
+PEER = ["django", "djangorestframework", "gunicorn"]
 ROUNDS, COUNT, CLIENTS, MANY = 3, int(os.environ.get("BENCH_COUNT", "2000")), 8, 64
 RATIO, WRITES, P99_MS = 1.5, 600, 150
 ALONE_MS = 20  # an answer in two packets would wait 40 ms for the client's acknowledgement
@@ -130,18 +130,12 @@ def site(database: str, folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def minimal_drf(folder: Path) -> Iterator[Server]:
-    python = PEERS / "bin" / "python"
-    if not (PEERS / "installed").exists():
-        venv.create(PEERS, clear=True, with_pip=True)
-        needs = ["django", "djangorestframework", "gunicorn"]
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *needs], check=True)
-        (PEERS / "installed").touch()
+    python = python_of("drf", PEER)
+    print("peer:", versions_of(python, PEER), flush=True)
     parts = ROOT / "bench" / "parts"
     environ = {**os.environ, "PEER_DATABASE": str(folder / "peer.sqlite3")}
-    frozen = subprocess.run([str(python), "-m", "pip", "freeze"], stdout=subprocess.PIPE, text=True)
-    print("peer:", ", ".join(frozen.stdout.split()), flush=True)
-    token = _printed([str(python), str(parts / "minimal_drf.py"), "prepare"], environ)
-    serve = [str(python), "-m", "gunicorn", "--chdir", str(parts), "--threads", "8"]
+    token = _printed([python, str(parts / "minimal_drf.py"), "prepare"], environ)
+    serve = [python, "-m", "gunicorn", "--chdir", str(parts), "--threads", "8"]
     serve += ["--keep-alive", "30", "minimal_drf:application", "--bind", "127.0.0.1:PORT"]
     with _serving(serve, environ, f"Token {token}", folder) as server:
         yield server

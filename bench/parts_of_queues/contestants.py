@@ -1,18 +1,17 @@
 """List the contestants; each has an environment of its own below var/bench."""
 
 import os
-import re
 import statistics
 import subprocess
 import sys
-import venv
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.parts.environments import python_of, versions_of
+
 PARTS = Path(__file__).parent
 ROOT = PARTS.parent.parent
-VAR = ROOT / "var" / "bench"
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "2"))
 
 
@@ -33,22 +32,10 @@ class Contestant:
         """Return the interpreter of its own environment, which is made on first use."""
         if not self.packages:
             return sys.executable
-        folder = VAR / self.part
-        stamp = folder / "installed"
-        if not stamp.exists():
-            venv.create(folder, with_pip=True)
-            pip = [str(folder / "bin" / "pip"), "install", "-q", "--disable-pip-version-check"]
-            subprocess.run([*pip, *self.packages], check=True)
-            stamp.touch()
-        return str(folder / "bin" / "python")
+        return python_of(self.part, self.packages)
 
     def versions(self) -> str:
-        if not self.packages:
-            return ""
-        command = [self.python_path, "-m", "pip", "freeze", "--disable-pip-version-check"]
-        frozen = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        first = re.split(r"[\[>=]", self.packages[0])[0].lower()
-        return next((line for line in frozen.split() if line.lower().startswith(f"{first}==")), "")
+        return versions_of(self.python_path, self.packages[:1]) if self.packages else ""
 
     def call(self, *arguments: str) -> str:
         command = [self.python_path, str(PARTS / f"{self.part}.py"), *arguments]
