@@ -19,6 +19,7 @@ from queues.children.protocol import ChildGone, LineTooLong, NeverRead, Wire
 from queues.execution.execution import MOST_LINES
 from queues.execution.last_lines import last_lines
 from queues.execution.output import read_some
+from queues.runs.notes import prepare as prepare_notes
 from queues.sandbox.sealing import hide_environment
 from queues.sandbox.surroundings import note_modules
 
@@ -88,6 +89,10 @@ class Workhorse:
             self.kill()
             self._hand_over()
         self._is_new = True
+
+    def start(self) -> None:
+        """Start the child before there is work for it."""
+        self._ready()
 
     def revoke(self) -> int:
         """Take back the tokens; return how many jobs have not begun and never will."""
@@ -294,6 +299,7 @@ class Workhorse:
     def _start_by_fork(self, ours: socket.socket, theirs: socket.socket, write: int) -> None:
         connections.close_all()  # a forked copy of a connection would disturb ours
         beginnings()  # the child finds their modules here
+        prepare_notes()
         note_modules()
         gc.freeze()  # a collection in the child would copy every page that the two share
         self._keeper = os.fork()

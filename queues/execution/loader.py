@@ -4,10 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import iscoroutinefunction
+from json import loads
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from atributo_site.core.database import execute
 from atributo_site.core.redaction import secrets_in
 from queues.errors import OptionsMissing, ScriptNotFound, ServiceNotFound
 from queues.execution.context import Context, ServiceFacts
@@ -18,6 +20,7 @@ from queues.functions.modules import find, load
 from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
 from queues.models import Script, Service
+from queues.sql.services import SCRIPTS_OF, SERVICE_AT
 from queues.tasks import library
 
 LIFECYCLE = ("setup", "teardown")
@@ -135,13 +138,22 @@ def declared(module: str) -> DeclaredFunctions:
 def loaded(mount: str) -> LoadedService:
     if is_module(mount):
         return declared(mount)
-    service = Service.objects.filter(mount=mount).first()
-    if service is None:
+    row = execute(SERVICE_AT, {"mount": mount}).first
+    if row is None:
         raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
-    facts = ServiceFacts(mount, service.name, service.version, service.folder, service.settings())
-    scripts = {script.name: script for script in service.scripts.all()}
+    number, name, version, folder, development, definitions, configuration = row
+    service = Service(definitions=_read(definitions), configuration=_read(configuration))
+    facts = ServiceFacts(mount, name, version, folder, service.settings())
+    scripts = {
+        script: Script(name=script, path=path, schema=_read(schema))
+        for script, path, schema in execute(SCRIPTS_OF, {"service": number}).rows
+    }
     passwords = passwords_of(service.definitions)
-    return LoadedService(facts, service.development, scripts, passwords, service.missing_options)
+    return LoadedService(facts, bool(development), scripts, passwords, service.missing_options)
+
+
+def _read(column: str | None) -> Any:
+    return None if column is None else loads(column)
 
 
 def candidate(given: dict[str, Any]) -> LoadedService:

@@ -55,11 +55,16 @@ class Foreign(Exception):
     """A message that we did not write."""
 
 
-def connection(timeout_seconds: float) -> Redis:
-    """Connect by django-rq's URL, without the client's retries: a retried push rings twice."""
+def address() -> str:
+    """Return the URL of Redis that django-rq knows."""
     ours = settings.ATRIBUTO
+    return ours.redis_address if ours.is_hosted else str(settings.RQ_QUEUES[CHANNEL]["URL"])
+
+
+def connection(timeout_seconds: float) -> Redis:
+    """Connect without the client's retries: a retried push rings twice."""
     return Redis.from_url(
-        ours.redis_address if ours.is_hosted else str(settings.RQ_QUEUES[CHANNEL]["URL"]),
+        address(),
         retry=None,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=timeout_seconds,

@@ -13,7 +13,7 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
-from queues.runs.doorbell import connection
+from queues.runs.doorbell import address, connection
 
 PREFIX = "rq:atributo:notes:"
 ANSWER_SECONDS = 1.0
@@ -21,6 +21,20 @@ KEPT_SECONDS = 3600  # for notes that nobody reads
 LARGEST_END = 16 * 1024  # characters of the messages about one job
 LARGEST_NOTES = 64 * 1024  # of a batch; then its rows are written
 CODE_SIZE = 16
+
+
+_of_children: dict[str, Any] = {}
+
+
+def prepare() -> None:
+    """Make the connection of children before a fork, without connecting: they share its memory."""
+    if address() not in _of_children:
+        _of_children.clear()
+        _of_children[address()] = _made()
+
+
+def _made() -> Any:
+    return connection(ANSWER_SECONDS).connection_pool.make_connection()
 
 
 class Notes:
@@ -127,7 +141,8 @@ class Notes:
     def _connected(self) -> Any:
         """Return a connection without replies, so that a killed process leaves none unread."""
         if self._connection is None:
-            fresh: Any = connection(ANSWER_SECONDS).connection_pool.get_connection()
+            fresh = _of_children.pop(address(), None) or _made()
+            fresh.connect()
             fresh.send_packed_command([command(b"CLIENT", b"REPLY", b"OFF")])
             self._connection = fresh
         self._connection._sock.settimeout(ANSWER_SECONDS)

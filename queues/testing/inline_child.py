@@ -53,6 +53,9 @@ class InlineChild(Workhorse):
         self.memory_mb = 0
         self._messages: deque[dict[str, Any]] = deque()
 
+    def start(self) -> None:
+        """Do nothing: it is this process."""
+
     def give(self, jobs: list[dict[str, Any]], *_: Any) -> None:
         self._messages.clear()
         for work in jobs:

@@ -103,10 +103,22 @@ class Lanes:
         self.alone = [Lane(Workhorse(memory_mb)) for _ in range(count)]
         self.shared = [Lane(Workhorse(memory_mb)) for _ in range(count)]
         self.all = [*self.alone, *self.shared]
+        self._has_begun = False
 
     def free(self) -> Lane | None:
         """Return a lane for the next job, rather one whose child is warm."""
         return next((lane for lane in self.alone if lane.is_free), None)
+
+    def begin(self, lane: Lane, steps: Steps[None]) -> None:
+        """Begin in one of them; before the first job that runs alone all such children start.
+
+        Forked together, they share the same copy of every page that we write to later.
+        """
+        if lane in self.alone and not self._has_begun:
+            self._has_begun = True
+            for each in self.alone:
+                each.workhorse.start()
+        lane.begin(steps)
 
     def free_for(self, mount: str, threads: int) -> Lane | None:
         """Return a lane for many jobs of this service, rather one with a process for it."""

@@ -254,7 +254,7 @@ class Worker(RQWorker):
 
     def _begin(self, lane: Lane, steps: Steps[None]) -> None:
         self.rq.begin()
-        lane.begin(steps)
+        self.lanes.begin(lane, steps)
         if self.plan.concurrency == 1:  # nothing else could be done meanwhile
             while not lane.is_free:
                 self.lanes.wait([])

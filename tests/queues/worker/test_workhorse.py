@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from queues.children.child import STOP_SIGNAL, Child
 from queues.children.child_process import Workhorse
 from queues.children.protocol import ChildGone, Wire
+from queues.execution.loader import loaded
+from queues.runs import notes
+from queues.worker.lanes import Lanes
 from tests.queues.worker.child_calls import messages, work
 from tests.servers.process import has_ended
 
@@ -118,6 +121,33 @@ def test_what_children_begin_with_is_imported_before_the_fork(
     *_, done = messages(workhorse)
     assert done["ok"]
     assert sys.modules.pop("begins_here").read_by == os.getpid()
+
+
+def test_children_begin_with_a_connection_to_redis_that_is_not_open_yet(workhorse):
+    workhorse.start()
+    (prepared,) = notes._of_children.values()
+    assert not prepared.is_connected
+    workhorse.give([work(tells_its_number)], 0.0)
+    *_, done = messages(workhorse)
+    assert done["ok"]
+
+
+def test_children_that_run_one_job_each_start_together():
+    lanes = Lanes(2, 512)
+    lanes.begin(lanes.shared[0], nothing())
+    assert [lane.workhorse.fileno() >= 0 for lane in lanes.all] == [False] * 4
+    lanes.begin(lanes.alone[0], nothing())
+    assert [lane.workhorse.fileno() >= 0 for lane in lanes.all] == [True, True, False, False]
+    lanes.close()
+
+
+def nothing():
+    yield from ()
+
+
+def test_a_service_is_read_by_two_statements(probe, django_assert_num_queries):
+    with django_assert_num_queries(2):
+        assert loaded(probe).scripts["act"].path
 
 
 def test_threads_that_talk_at_once_are_understood(workhorse):
