@@ -7,9 +7,10 @@ from inspect import iscoroutinefunction
 from json import loads
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from atributo_site.core.database import execute
+from django.db import connection
+
 from atributo_site.core.redaction import secrets_in
 from queues.errors import OptionsMissing, ScriptNotFound, ServiceNotFound
 from queues.execution.context import Context, ServiceFacts
@@ -17,13 +18,19 @@ from queues.execution.packages import Package, leave
 from queues.functions.arguments import called
 from queues.functions.declaration import Declared, all_declared
 from queues.functions.modules import find, load
+from queues.logic.manifest import filled_up, missing_options
 from queues.logic.mounts import is_module
 from queues.logic.secret_fields import passwords_of
-from queues.models import Script, Service
-from queues.sql.services import SCRIPTS_OF, SERVICE_AT
+from queues.sql.queues import SCRIPTS_OF, SERVICE_AT
 from queues.tasks import library
 
 LIFECYCLE = ("setup", "teardown")
+
+
+class ScriptFacts(NamedTuple):
+    path: str  # of its file in the folder of the service
+    schema: Any
+    defaults: dict[str, Any]  # the options of its jobs
 
 
 @dataclass
@@ -32,7 +39,7 @@ class LoadedService:
 
     facts: ServiceFacts
     development: bool
-    scripts: dict[str, Script]
+    scripts: dict[str, ScriptFacts]
     passwords: list[str] = field(default_factory=list)  # names of options that are secret
     missing: list[str] = field(default_factory=list)  # required options without a value
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
@@ -128,28 +135,28 @@ def declared(module: str) -> DeclaredFunctions:
     load()
     facts = ServiceFacts(module, module, "", "")
     known = [each for each in all_declared() if each.module == module]
-    scripts = {
-        each.name: Script(name=each.name, schema=each.schema, defaults=each.stored_options())
-        for each in known
-    }
+    scripts = {each.name: ScriptFacts("", each.schema, each.stored_options()) for each in known}
     return DeclaredFunctions(facts, False, scripts)
 
 
 def loaded(mount: str) -> LoadedService:
     if is_module(mount):
         return declared(mount)
-    row = execute(SERVICE_AT, {"mount": mount}).first
-    if row is None:
-        raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
-    number, name, version, folder, development, definitions, configuration = row
-    service = Service(definitions=_read(definitions), configuration=_read(configuration))
-    facts = ServiceFacts(mount, name, version, folder, service.settings())
-    scripts = {
-        script: Script(name=script, path=path, schema=_read(schema))
-        for script, path, schema in execute(SCRIPTS_OF, {"service": number}).rows
-    }
-    passwords = passwords_of(service.definitions)
-    return LoadedService(facts, bool(development), scripts, passwords, service.missing_options)
+    with connection.cursor() as cursor:
+        cursor.execute(SERVICE_AT, {"mount": mount})
+        row = cursor.fetchone()
+        if row is None:
+            raise ServiceNotFound(f"no service is installed at {mount}", mount=mount)
+        number, name, version, folder, development, definitions, configuration = row
+        cursor.execute(SCRIPTS_OF, {"service": number})
+        scripts = {
+            script: ScriptFacts(path, _read(schema), _read(defaults))
+            for script, path, schema, defaults in cursor.fetchall()
+        }
+    options, values = _read(definitions), _read(configuration)
+    facts = ServiceFacts(mount, name, version, folder, filled_up(options, values))
+    missing = missing_options(options, values)
+    return LoadedService(facts, bool(development), scripts, passwords_of(options), missing)
 
 
 def _read(column: str | None) -> Any:
@@ -159,7 +166,7 @@ def _read(column: str | None) -> Any:
 def candidate(given: dict[str, Any]) -> LoadedService:
     """Return a service whose setup or teardown runs while it has no row."""
     facts = ServiceFacts(**given["facts"])
-    scripts = {name: Script(**row) for name, row in given["scripts"]}
+    scripts = {name: ScriptFacts(path, None, {}) for name, path in given["scripts"]}
     return LoadedService(facts, False, scripts, given["passwords"])
 
 

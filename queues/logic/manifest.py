@@ -85,6 +85,14 @@ def well_formed_scripts(value: Any) -> list[ScriptEntry]:
     return list(_scripts(value, []).values()) if isinstance(value, Mapping) else []
 
 
+def filled_up(
+    definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the values, and the defaults of the other options."""
+    defaults = {name: each["default"] for name, each in definitions.items() if "default" in each}
+    return {**defaults, **values}
+
+
 def missing_options(
     definitions: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]
 ) -> list[str]:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models.functions import Now
 from django.urls import reverse
 
-from queues.logic.manifest import missing_options
+from queues.logic.manifest import filled_up, missing_options
 from queues.logic.mounts import is_module, prefix
 
 REVISIONS = 2**53
@@ -46,12 +46,7 @@ class Service(models.Model):
 
     def settings(self) -> dict[str, Any]:
         """Return its configuration, filled up with the manifest's defaults."""
-        defaults = {
-            name: definition["default"]
-            for name, definition in self.definitions.items()
-            if "default" in definition
-        }
-        return {**defaults, **self.configuration}
+        return filled_up(self.definitions, self.configuration)
 
     @property
     def missing_options(self) -> list[str]:

@@ -79,7 +79,7 @@ def run_candidate(service: Service, scripts: list[Script], name: str) -> ScriptR
         "folder": service.folder,
         "configuration": service.settings(),
     }
-    rows = [(script.name, {"name": script.name, "path": script.path}) for script in scripts]
+    rows = [(script.name, script.path) for script in scripts]
     given = {"facts": facts, "scripts": rows, "passwords": passwords_of(service.definitions)}
     work = _work(service.mount, name, None, settings.ATRIBUTO.script_timeout_ms)
     return _way.get()({**work, "candidate": given}, whole=True)
