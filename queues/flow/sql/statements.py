@@ -140,7 +140,7 @@ def take(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET slot_id = %(slot_id)s, slot_epoch = %(epoch)s,
             ran_on = %(ran_on)s
-        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND {reserve.STILL_WAITS}
         AND paused_at IS NULL AND due_at <= {d.now}
         RETURNING {", ".join([*reserve.RESERVED, *COLUMNS])}"""  # nosec B608 # of constants and dialect
 
@@ -149,10 +149,10 @@ COLUMNS = [*sticky.STICKY_COLUMNS, *sticky.FLOW_COLUMNS]
 
 
 @cache
-def settle(d: Dialect) -> str:
+def settle(d: Dialect, flows: str = "ids") -> str:
     """Let flows be ready as their waiting jobs say. A flow that had no job gains no credit."""
     number = "%(time)s::float" if d.vendor == "postgresql" else "%(time)s"
-    return _settle(d, f"id {d.among('ids')}", number)
+    return _settle(d, f"id {d.among(flows)}", number)
 
 
 @cache
@@ -343,7 +343,7 @@ def adopt(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET rank = {RANK_IN_FLOW}, flow_id = %(flow_id)s,
             flow_key = COALESCE(flow_key, '')
-        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND {reserve.STILL_WAITS}
         AND flow_id IS NULL AND parent IS NULL AND COALESCE(routed_to, '') = %(station)s
         AND (sticky_key IS NULL AND rank BETWEEN {RANKS[0]} AND {RANKS[-1]}
             OR sticky_key IS NOT NULL AND rank BETWEEN {STICKY_RANKS[0]} AND {STICKY_RANKS[-1]})"""  # nosec B608 # of constants and dialect
