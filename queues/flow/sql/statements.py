@@ -18,12 +18,16 @@ WAITING = (
 
 @cache
 def lock_gate(d: Dialect) -> str:
-    """Lock the gate, and plan without sorting until the transaction ends.
+    """Lock the gate, and plan without sorting, and only once, until the transaction ends.
 
     While hardly any job waits, all indexes look alike to PostgreSQL. It would remember to read any
-    of them whole and to sort, for each flow, when many jobs wait.
+    of them whole and to sort, for each flow, when many jobs wait. With statistics it would plan
+    again for each reservation, which takes longer than the reservation.
     """
-    in_order = ", set_config('enable_sort', 'off', TRUE)" if d.vendor == "postgresql" else ""
+    in_order = ""
+    if d.vendor == "postgresql":
+        in_order = """, set_config('enable_sort', 'off', TRUE),
+            set_config('plan_cache_mode', 'force_generic_plan', TRUE)"""
     lock = "FOR UPDATE" if d.lock else ""
     return f"SELECT time{in_order} FROM queues_gate WHERE queue_id = %(queue_id)s {lock}"  # nosec B608 # of constants and dialect
 
@@ -54,18 +58,23 @@ def held_slot(d: Dialect) -> str:
 
 @cache
 def ready_scripts(d: Dialect) -> str:
-    """Walk over the scripts of a queue that have a ready flow: one step into the index for each."""
+    """Walk over the scripts of a queue that have a ready flow: two steps into the index for each.
+
+    A single one that compares both columns would read all flows of the mount on SQLite.
+    """
     following = (
         "SELECT f.id FROM queues_flow f WHERE f.queue_id = %(queue_id)s "
         "AND f.station = %(station)s AND f.rank IS NOT NULL "
         "{beyond} ORDER BY f.mount, f.script LIMIT 1"
     )
-    step = following.format(beyond="AND (f.mount, f.script) > (w.mount, w.script)")
+    of_mount = following.format(beyond="AND f.mount = w.mount AND f.script > w.script")
+    of_others = following.format(beyond="AND f.mount > w.mount")
+    step = f"COALESCE(({of_mount}), ({of_others}))"
     return f"""
         WITH RECURSIVE walk(id) AS (
             SELECT id FROM ({following.format(beyond="")}) first_one
             UNION ALL
-            SELECT ({step}) FROM walk JOIN queues_flow w ON w.id = walk.id
+            SELECT {step} FROM walk JOIN queues_flow w ON w.id = walk.id
         )
         SELECT f.mount, f.script FROM walk JOIN queues_flow f ON f.id = walk.id"""  # nosec B608 # of constants and dialect
 

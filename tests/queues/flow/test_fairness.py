@@ -21,6 +21,7 @@ from queues.runs.reservation import reserve, wake_given_back
 from queues.runs.slots import acquire
 
 SECOND_US = 1_000_000
+GENERIC = "force_generic_plan"
 
 
 @pytest.fixture
@@ -129,6 +130,13 @@ def test_an_index_answers_each_step_of_a_reservation(index, queue, act):
 
 
 @pytest.mark.only_on("sqlite")
+def test_the_walk_over_scripts_steps_over_the_flows_of_each(queue):
+    plan = explained(sql.ready_scripts(dialect()), {"queue_id": 1, "station": ""})
+    assert "(queue_id=? AND station=? AND mount=? AND script>?)" in plan
+    assert "(queue_id=? AND station=? AND mount>?)" in plan
+
+
+@pytest.mark.only_on("sqlite")
 def test_the_turn_of_a_few_keys_reads_only_their_flows(queue):
     plan = explained(sql.move_on(dialect()), {"queue_id": 1, "times": "[]"})
     assert "(queue_id=? AND key=?)" in plan and "(rowid=?)" in plan
@@ -143,8 +151,8 @@ def test_no_plan_made_behind_the_gate_sorts_the_jobs_of_a_flow(queue, act):
     with atomic():
         execute(sql.lock_gate(dialect()), given)
         assert "Sort" not in explained(sql.candidates(dialect(), of_station=False), given)
-        assert setting("enable_sort") == "off"
-    assert setting("enable_sort") == "on"
+        assert (setting("enable_sort"), setting("plan_cache_mode")) == ("off", GENERIC)
+    assert (setting("enable_sort"), setting("plan_cache_mode")) == ("on", "auto")
 
 
 @pytest.mark.only_on("postgresql")
