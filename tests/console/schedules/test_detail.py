@@ -166,6 +166,13 @@ def test_a_month_counts_every_run_it_expects(nightly, changes, last_days):
     assert (sum(counts[:-3]), counts[-3:]) == (0, last_days)
 
 
+def test_runs_show_their_seconds(person, nightly):
+    Schedule.objects.update(rule={"every": 90_000}, starts_at=utc(2030, 3, 28), zone="UTC")
+    page = person.get(PAGE).text
+    assert "2030-03-28 00:01:30 " in page and "2030-03-28 00:03 " in page
+    assert "00:01:30 UTC" in page and "00:03 UTC" in page
+
+
 def test_a_month_says_from_when_on_it_counts(person, nightly, monkeypatch):
     monkeypatch.setattr("atributo_site.console.schedules.month.MOST_RUNS", 3)
     for hour, minute in ((22, 57), (22, 58), (22, 59), (23, 0), (23, 1)):
