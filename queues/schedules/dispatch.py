@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Count
 from django.db.transaction import atomic
 
 from atributo_site.core.database import dialect, execute
@@ -213,9 +214,9 @@ def _from(rule: Rule, first: datetime | None, not_before: datetime) -> Iterator[
 
 def _open_of(due: list[Schedule]) -> dict[int, Counter[str]]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
-    runs = ScheduledRun.objects.open().filter(schedule__in=due).exclude(kind="backfill")
-    for pk, state in runs.values_list("schedule_id", "state"):
-        counts[pk][state] += 1
+    runs = ScheduledRun.objects.open().filter(schedule__in=due).exclude(kind="backfill").order_by()
+    for pk, state, number in runs.values_list("schedule_id", "state").annotate(Count("pk")):
+        counts[pk][state] = number
     return counts
 
 
