@@ -23,6 +23,7 @@ from atributo_site.core.models.clock import database_now
 from queues.logic.schedules.errors import BadRule
 from queues.logic.schedules.policies import Decision, Overlap, catch_up_from, jitter, on_overlap
 from queues.logic.schedules.rule import JUST_BEFORE, Rule
+from queues.logic.schedules.wall_clock import MICROSECOND
 from queues.models import Schedule, ScheduledRun
 from queues.runs.ids import get_job_ids
 from queues.runs.reservation import aware
@@ -155,10 +156,9 @@ class _Batch:
         first, until = schedule.next_at, catch_up_from(self.now, schedule.catch_up_ms)
         if first is None or first >= until:
             return
-        missed = rule.newest(first, until, MOST_MISSED)
-        if not missed:
-            return
-        count = rule.count(first, until)
+        after = first + MICROSECOND  # the first was expected, even if zones have changed since
+        missed = [first, *rule.newest(after, until, MOST_MISSED)][-MOST_MISSED:]
+        count = 1 + rule.count(after, until)
         reason = f"the curator was away until {self.now:%Y-%m-%d %H:%M:%S} UTC"
         self._tell("schedule.missed", schedule, count=count, first=first.isoformat(), reason=reason)
         if count > len(missed):
