@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Now
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute, execute_each, listed
+from atributo_site.core.database import dialect, execute, execute_each_in_turn, listed
 from atributo_site.core.models.clock import from_now
 from atributo_site.core.retry import retry_busy
 from queues.flow.sql import statements as sql
@@ -74,8 +74,8 @@ def _wake(
         settled = sql.settle_in_queue(d)
     opened = sql.OPEN_GATE if ended else sql.OPEN_FOR_OTHERS
     asked = {"queue_id": queue_id, "ids": listed(ids), "least": least}
-    gate, flows, _, limited = execute_each(
-        [sql.lock_gate(d), settled, opened, sql.HAS_LIMITED_SCRIPTS], asked
+    gate, flows, _, limited = execute_each_in_turn(
+        [[sql.lock_gate(d), settled, opened, sql.HAS_LIMITED_SCRIPTS]], asked
     )
     if not gate.rows:
         return Counter(), False

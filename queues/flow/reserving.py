@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.transaction import atomic
 
-from atributo_site.core.database import dialect, execute, listed
+from atributo_site.core.database import dialect, execute, execute_each_in_turn, listed
 from queues.flow import flows
 from queues.flow.sql import statements as sql
 from queues.logic.flow.admission import (
@@ -27,7 +27,6 @@ from queues.logic.flow.admission import (
 from queues.logic.flow.limits import Limit, parsed
 from queues.logic.flow.limits import weights as weights_of
 from queues.models import Gate, Rate
-from queues.sql import reserve
 
 FEWEST_FLOWS = 16  # that are looked at together
 ROUNDS = 20  # in which flows turn out to wait for limits of their own
@@ -35,7 +34,6 @@ MOST_WOKEN = 500
 LONGEST_CLOSED_SECONDS = 5.0  # whoever ends a job opens the gate; a crash may have kept it closed
 LOOK_AGAIN_SECONDS = 0.25  # at what others keep from starting
 Row = tuple[Any, ...]
-FLOW_COLUMN = len(reserve.RESERVED) + sql.COLUMNS.index("flow_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,10 @@ def take(
     """
     d = dialect()
     with atomic():
-        gate = execute(sql.lock_gate(d), {"queue_id": queue_id}).first
-        held = execute(sql.held_slot(d), slot).first if gate else None
+        asked = [[sql.lock_gate(d)], [sql.held_slot(d)]]
+        gate, held = (
+            done.first for done in execute_each_in_turn(asked, {**slot, "queue_id": queue_id})
+        )
         if gate is None or held is None:
             return None
         limits, weights, now, revision, record_start, has_moments, has_strays = held
@@ -81,8 +81,7 @@ def take(
         decision = _Decision(queue_id, instance, _json(limits), _json(weights), now, revision)
         decision.stations = stations
         chosen = decision.chosen(count)
-        rows = _hold(chosen, slot, instance)
-        decision.write({row[FLOW_COLUMN] for row in rows}, gate[0])
+        rows = decision.write(chosen, slot, gate[0])
     return Taken(rows, now, revision, bool(record_start)) if rows else None
 
 
@@ -93,14 +92,6 @@ def _json(value: Any) -> Any:
 def _wake_due(queue_id: int, time: float) -> None:
     asked = {"queue_id": queue_id, "limit": MOST_WOKEN}
     flows.settle([row[0] for row in execute(sql.to_wake(dialect()), asked).rows], time)
-
-
-def _hold(ids: list[int], slot: dict[str, int], instance: str) -> list[Row]:
-    if not ids:
-        return []
-    asked = {**slot, "ids": listed(ids), "ran_on": instance}
-    order = {job_id: number for number, job_id in enumerate(ids)}
-    return sorted(execute(sql.take(dialect()), asked).rows, key=lambda row: order[row[0]])
 
 
 class _Decision:
@@ -144,21 +135,39 @@ class _Decision:
                 break
         return admission.taken
 
-    def write(self, taken_flows: set[int], time: float) -> None:
-        """Write what was decided: times of keys, tokens that were used, and a closed gate."""
-        admission, queue = self.admission, {"queue_id": self.queue_id}
-        if admission.times:
-            times = json.dumps([list(pair) for pair in admission.times.items()])
-            execute(sql.move_on(dialect()), {**queue, "times": times})
-            time = max(time, admission.begun_at or 0.0)
-            execute(sql.MOVE_GATE, {**queue, "time": time})
-        self._park([flow for flow in sorted(taken_flows) if flow in admission.parked])
-        flows.settle(sorted(flow for flow in taken_flows if not self._goes_on(flow)), time)
-        for bucket, full_at in admission.drained.items():
+    def write(self, chosen: list[int], slot: dict[str, int], time: float) -> list[Row]:
+        """Hold the jobs that were chosen, and write what else was decided; return their rows."""
+        if not chosen:
+            self._close()
+            return []
+        rows = self._hold(chosen, slot, time)
+        for bucket, full_at in self.admission.drained.items():
             name = digest(bucket)
             Rate.objects.update_or_create(name=name, defaults={"full_at": full_at})
-        if not admission.taken:
-            self._close()
+        order = {job_id: number for number, job_id in enumerate(chosen)}
+        return sorted(rows, key=lambda row: order[row[0]])
+
+    def _hold(self, chosen: list[int], slot: dict[str, int], time: float) -> list[Row]:
+        """Do it with the times of keys and the ranks of flows, in one message."""
+        d, admission = dialect(), self.admission
+        had_a_turn = sorted(id for id, flow in self._looked_at.items() if flow.next)
+        parked = [flow for flow in had_a_turn if flow in admission.parked]
+        settled = [flow for flow in had_a_turn if not self._goes_on(flow)]
+        statements = [sql.take(d), sql.move_on(d), sql.MOVE_GATE]
+        statements += [sql.park(d)] if parked else []
+        statements += [sql.settle(d, "flows")] if settled else []
+        asked = {
+            **slot,
+            "queue_id": self.queue_id,
+            "ids": listed(chosen),
+            "ran_on": admission.instance,
+            "times": json.dumps([list(pair) for pair in admission.times.items()]),
+            "time": max(time, admission.begun_at or 0.0),
+            "parked": self._as_parked(parked),
+            "flows": listed(settled),
+        }
+        taken, *_ = execute_each_in_turn([[each] for each in statements], asked)
+        return taken.rows
 
     def _goes_on(self, flow: int) -> bool:
         """Return whether a flow waits, or stays ready with its rank: its next job was seen."""
@@ -197,11 +206,14 @@ class _Decision:
         return max(0.001, (block.opens_at - self.admission.now) / 1_000_000)
 
     def _park(self, flow_ids: list[int]) -> None:
-        if not flow_ids:
-            return
+        if flow_ids:
+            execute(sql.park(dialect()), {"parked": self._as_parked(flow_ids)})
+
+    def _as_parked(self, flow_ids: list[int]) -> str:
         blocks = [(each, self.admission.parked[each]) for each in flow_ids]
-        rows = [[each, block.limit.said(), self._seconds(block)] for each, block in blocks]
-        execute(sql.park(dialect()), {"parked": json.dumps(rows)})
+        return json.dumps(
+            [[each, block.limit.said(), self._seconds(block)] for each, block in blocks]
+        )
 
     def _candidates(self, count: int) -> list[Candidate]:
         return [each for station in self.stations for each in self._candidates_at(station, count)]

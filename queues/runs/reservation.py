@@ -187,9 +187,8 @@ def _flow_of(job: Reserved) -> tuple[str, str, str, str]:
 def _reserved_in_flow(
     slot: HeldSlot, count: int, instance: str, stations: Sequence[str]
 ) -> Batch | None:
-    names = [*sql.RESERVED, *flow_sql.COLUMNS]
     while (taken := _take(slot, count, instance, stations)) is not None:
-        jobs = [Reserved(**dict(zip(names, row, strict=True))) for row in taken.rows]
+        jobs = [Reserved(*row) for row in taken.rows]
         now = aware(taken.now)
         assert now is not None
         started = without_expired(slot, jobs, now)

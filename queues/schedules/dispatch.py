@@ -9,9 +9,10 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
+from django.db.models import Count
 from django.db.transaction import atomic
 
 from atributo_site.core.database import dialect, execute
@@ -20,8 +21,9 @@ from atributo_site.core.events import record_many
 from atributo_site.core.leases import HeldLease
 from atributo_site.core.models.clock import database_now
 from queues.logic.schedules.errors import BadRule
-from queues.logic.schedules.policies import Decision, Overlap, is_missed, jitter, on_overlap
-from queues.logic.schedules.rule import Rule
+from queues.logic.schedules.policies import Decision, Overlap, catch_up_from, jitter, on_overlap
+from queues.logic.schedules.rule import JUST_BEFORE, Rule
+from queues.logic.schedules.wall_clock import MICROSECOND
 from queues.models import Schedule, ScheduledRun
 from queues.runs.ids import get_job_ids
 from queues.runs.reservation import aware
@@ -32,12 +34,11 @@ from queues.schedules.sql import statements
 
 BATCH = 500  # schedules in one transaction
 MOST_SLOTS = 100  # of one schedule at once; the rest follows with the next transaction
-MOST_MISSED = 1000  # slots of one outage that are looked at, and listed up to MOST_SLOTS
+MOST_MISSED = 100  # runs of one outage that are listed: the newest ones
 FEW = 20  # slots for which one schedule has room at once
 SWEEP_SECONDS = 3.0
 FAR = 3600.0
 SHORTEST_SECONDS = 0.02  # what is overdue may be held by somebody else
-MILLISECOND = timedelta(milliseconds=1)
 State = ScheduledRun.State
 
 
@@ -108,8 +109,8 @@ class _Batch:
             self._pause(schedule, str(error))
             return
         most = min(MOST_SLOTS, self.pusher.room)
-        missed, slots, next_at = _slots(schedule, rule, self.now, most)
-        self._note_missed(schedule, missed)
+        self._note_missed(schedule, rule)
+        slots, next_at = _slots(schedule, rule, self.now, most)
         pushed = 0
         for slot_at in slots:
             left = schedule.most_runs is None or schedule.runs + pushed < schedule.most_runs
@@ -150,14 +151,20 @@ class _Batch:
         self.runs.append(expected(schedule, slot_at, State.PUSHED, **facts))
         return 1
 
-    def _note_missed(self, schedule: Schedule, missed: list[datetime]) -> None:
-        if not missed:
+    def _note_missed(self, schedule: Schedule, rule: Rule) -> None:
+        """Count what is too late to be caught up on, and list the newest of it."""
+        first, until = schedule.next_at, catch_up_from(self.now, schedule.catch_up_ms)
+        if first is None or first >= until:
             return
+        after = first + MICROSECOND  # the first was expected, even if zones have changed since
+        missed = [first, *rule.newest(after, until, MOST_MISSED)][-MOST_MISSED:]
+        count = 1 + rule.count(after, until)
         reason = f"the curator was away until {self.now:%Y-%m-%d %H:%M:%S} UTC"
-        free = [at for at in missed[-MOST_SLOTS:] if at not in self.taken[schedule.pk]]
+        self._tell("schedule.missed", schedule, count=count, first=first.isoformat(), reason=reason)
+        if count > len(missed):
+            reason += f"; of {count} missed runs the newest {len(missed)} are listed"
+        free = [at for at in missed if at not in self.taken[schedule.pk]]
         self.runs += [expected(schedule, at, State.MISSED, reason=reason) for at in free]
-        first = missed[0].isoformat()
-        self._tell("schedule.missed", schedule, count=len(missed), first=first, reason=reason)
 
     def _move(self, schedule: Schedule, next_at: datetime | None, pushed: int) -> None:
         is_done = schedule.most_runs is not None and schedule.runs + pushed >= schedule.most_runs
@@ -187,38 +194,29 @@ class _Batch:
 
 def _slots(
     schedule: Schedule, rule: Rule, now: datetime, most: int
-) -> tuple[list[datetime], list[datetime], datetime | None]:
-    """Return the slots that are too late, those to dispatch, and the first after these."""
-    missed: list[datetime] = []
+) -> tuple[list[datetime], datetime | None]:
+    """Return the slots to dispatch, and the first one after them."""
     slots: list[datetime] = []
-    for moment in _from(rule, schedule.next_at):
-        if moment > now or len(slots) >= most or len(missed) >= MOST_MISSED:
-            return missed, slots, _beyond_outage(rule, moment, now, schedule.catch_up_ms)
-        late = is_missed(moment, now, schedule.catch_up_ms)
-        (missed if late else slots).append(moment)
-    return missed, slots, None
+    for moment in _from(rule, schedule.next_at, catch_up_from(now, schedule.catch_up_ms)):
+        if moment > now or len(slots) >= most:
+            return slots, moment
+        slots.append(moment)
+    return slots, None
 
 
-def _from(rule: Rule, first: datetime | None) -> Iterator[datetime]:
-    if first is not None:
+def _from(rule: Rule, first: datetime | None, not_before: datetime) -> Iterator[datetime]:
+    if first is None:
+        return
+    if first >= not_before:
         yield first
-        yield from rule.following(first)
-
-
-def _beyond_outage(
-    rule: Rule, moment: datetime, now: datetime, catch_up_ms: int
-) -> datetime | None:
-    """Leave out the rest of a very long outage, which nobody would read."""
-    if not is_missed(moment, now, catch_up_ms):
-        return moment
-    return rule.next_after(now - catch_up_ms * MILLISECOND)
+    yield from rule.following(max(first, not_before - JUST_BEFORE))
 
 
 def _open_of(due: list[Schedule]) -> dict[int, Counter[str]]:
     counts: dict[int, Counter[str]] = defaultdict(Counter)
-    runs = ScheduledRun.objects.open().filter(schedule__in=due).exclude(kind="backfill")
-    for pk, state in runs.values_list("schedule_id", "state"):
-        counts[pk][state] += 1
+    runs = ScheduledRun.objects.open().filter(schedule__in=due).exclude(kind="backfill").order_by()
+    for pk, state, number in runs.values_list("schedule_id", "state").annotate(Count("pk")):
+        counts[pk][state] = number
     return counts
 
 

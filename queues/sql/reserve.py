@@ -14,6 +14,11 @@ ALL_RANKS = [*ANYBODYS_RANKS, *STICKY_RANKS, *LINE_RANKS]
 QUEUE = "%(queue_id)s"
 ACTIVE = "(q.paused_at IS NULL AND q.deleted_at IS NULL)"
 
+# "status = 'pending' AND slot_id IS NULL" for jobs that are named by id, in words that no index of
+# waiting jobs answers. With statistics from when few jobs waited, PostgreSQL would rather read all
+# of such an index than look up a few ids.
+STILL_WAITS = "status || '' = 'pending' AND COALESCE(slot_id, 0) = 0"
+
 RESERVED = [
     "id",
     "mount",

@@ -10,7 +10,7 @@ from queues.queries.states import job_state
 
 LEVELS = 3  # columns on each side of the job
 MOST = 40  # jobs
-WIDTH, HEIGHT, GAP_X, GAP_Y = 190, 42, 50, 12
+WIDTH, HEIGHT, GAP_X, GAP_Y = 220, 42, 50, 12
 
 
 @dataclass
@@ -48,6 +48,7 @@ def drawing_of(job: QueuedJob, now: datetime) -> Drawing | None:
         is_cut |= _walk(columns, links, job.pk, +1)
     if not links:
         return None
+    _part(columns, links)
     rows = QueuedJob.objects.defer("data", "result").in_bulk(list(columns))
     nodes = {
         pk: _node(pk, column, rows.get(pk), now, is_this=pk == job.pk)
@@ -84,6 +85,20 @@ def _walk(
         if not border:
             return False
     return bool(batches.before(border) if step < 0 else batches.after(border))
+
+
+def _part(columns: dict[int, int], links: dict[tuple[int, int], Dependency]) -> None:
+    """Move jobs outwards until each stands before those that wait for it: nobody is in a circle."""
+    moved = True
+    while moved:
+        moved = False
+        for after, job in links:
+            if after in columns and job in columns and columns[after] >= columns[job]:
+                moved = True
+                if columns[job] <= 0:
+                    columns[after] = columns[job] - 1
+                else:
+                    columns[job] = columns[after] + 1
 
 
 def _node(pk: int, column: int, job: QueuedJob | None, now: datetime, *, is_this: bool) -> Node:

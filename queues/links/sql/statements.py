@@ -9,11 +9,14 @@ from functools import cache
 
 from atributo_site.core.database import Dialect
 from queues.logic.ranks import BLOCKED, FIRST_BLOCKED
+from queues.sql.reserve import STILL_WAITS
 
 IS_BLOCKED = (
     "queues_queuedjob.status = 'pending' AND queues_queuedjob.slot_id IS NULL "
     f"AND queues_queuedjob.rank >= {FIRST_BLOCKED}"
 )
+# The same for jobs that are named by id.
+IS_STILL_BLOCKED = f"{STILL_WAITS} AND queues_queuedjob.rank >= {FIRST_BLOCKED}"
 FAILED_FIRST = """
     SELECT p.id FROM queues_dependency d JOIN queues_queuedjob p ON p.id = d.after_id
     WHERE d.job_id = queues_queuedjob.id AND NOT d.even_if_failed AND p.status = 'failed'
@@ -46,7 +49,7 @@ def waiting_for(d: Dialect) -> str:
     return f"""
         SELECT DISTINCT queues_queuedjob.id FROM queues_dependency w
         JOIN queues_queuedjob ON queues_queuedjob.id = w.job_id
-        WHERE w.after_id {d.among("ids")} AND w.job_id > %(after)s AND {IS_BLOCKED}
+        WHERE w.after_id {d.among("ids")} AND w.job_id > %(after)s AND {IS_STILL_BLOCKED}
         ORDER BY queues_queuedjob.id LIMIT %(limit)s"""  # nosec B608 # of constants and dialect
 
 
@@ -57,7 +60,7 @@ def fail(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET status = 'failed', error = {text},
             fingerprint = %(fingerprint)s, ended_at = {d.now}
-        WHERE id {d.among("ids")} AND {IS_BLOCKED} AND ({FAILED_FIRST}) IS NOT NULL
+        WHERE id {d.among("ids")} AND {IS_STILL_BLOCKED} AND ({FAILED_FIRST}) IS NOT NULL
         RETURNING id"""  # nosec B608 # of constants and dialect
 
 
@@ -67,7 +70,7 @@ def release(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET rank = rank - {BLOCKED},
             due_at = {d.greatest}(COALESCE(delayed_until, {d.now}), {d.now}), delayed_until = NULL
-        WHERE id {d.among("ids")} AND {IS_BLOCKED}
+        WHERE id {d.among("ids")} AND {IS_STILL_BLOCKED}
         AND ({OPEN_FIRST}) IS NULL AND ({FAILED_FIRST}) IS NULL
         RETURNING id, queue_id, flow_id, sticky_key, concurrent, routed_to"""  # nosec B608 # of constants and dialect
 
@@ -78,7 +81,7 @@ def block(d: Dialect) -> str:
     return f"""
         UPDATE queues_queuedjob SET rank = rank + {BLOCKED}, delayed_until = NULL,
             due_at = %(far)s
-        WHERE id {d.among("ids")} AND status = 'pending' AND slot_id IS NULL
+        WHERE id {d.among("ids")} AND {STILL_WAITS}
         AND rank < {FIRST_BLOCKED} AND ({OPEN_FIRST}) IS NOT NULL
         RETURNING id"""  # nosec B608 # of constants and dialect
 

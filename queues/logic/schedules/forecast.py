@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 
 from queues.logic.schedules.rule import Rule
-from queues.logic.schedules.wall_clock import SECOND, Shift, WallClock, shift_of
+from queues.logic.schedules.wall_clock import MICROSECOND, SECOND, Shift, WallClock, shift_of
 
 WEEK = timedelta(days=7)
-MOST_COUNTED = 100_000
 UNITS = [("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)]
 
 
@@ -63,13 +61,7 @@ def difference(old: Rule, new: Rule, now: datetime) -> str:
 
 
 def _in_a_week(rule: Rule, now: datetime) -> int:
-    until = now + WEEK
-    count = 0
-    for moment in islice(rule.following(now), MOST_COUNTED):
-        if moment > until:
-            break
-        count += 1
-    return count
+    return rule.count(now + MICROSECOND, now + WEEK + MICROSECOND)
 
 
 def _of_count(before: int, after: int) -> str:

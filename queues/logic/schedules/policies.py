@@ -49,6 +49,6 @@ def jitter(schedule_id: int, slot_at: datetime, jitter_ms: int) -> timedelta:
     return timedelta(milliseconds=int.from_bytes(digest[:8], "big") % (jitter_ms + 1))
 
 
-def is_missed(slot_at: datetime, now: datetime, catch_up_ms: int) -> bool:
-    """Return whether a run is too late to be caught up on."""
-    return now - slot_at > timedelta(milliseconds=catch_up_ms)
+def catch_up_from(now: datetime, catch_up_ms: int) -> datetime:
+    """Return the earliest slot that is caught up on; the runs before it are missed."""
+    return now - timedelta(milliseconds=catch_up_ms)

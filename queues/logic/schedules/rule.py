@@ -1,18 +1,20 @@
 """A rule as it is stored: one kind of timing, a zone, a start and an end."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import islice
+from datetime import UTC, datetime, tzinfo
+from itertools import islice, takewhile
 from typing import Any
 
 from queues.logic.schedules import cron, timings
 from queues.logic.schedules.errors import BadRule
 from queues.logic.schedules.timings import Timing
+from queues.logic.schedules.wall_clock import MICROSECOND
 from queues.logic.schedules.zones import zone_named
 
 KINDS = ("cron", "every", "calendar", "moments")
-JUST_BEFORE = timedelta(microseconds=1)
+JUST_BEFORE = MICROSECOND
 NEVER = "this rule never fires"
 
 
@@ -31,6 +33,21 @@ class Rule:
         if moment is None or (self.ends_at is not None and moment > self.ends_at):
             return None
         return moment
+
+    def count(self, begin: datetime, end: datetime) -> int:
+        """Return how often it fires from `begin` on, before `end`, without a look at each."""
+        if self.starts_at is not None:
+            begin = max(begin, self.starts_at)
+        if self.ends_at is not None:
+            end = min(end, self.ends_at + MICROSECOND)
+        return self.timing.count(begin, end, self.zone)
+
+    def newest(self, begin: datetime, end: datetime, most: int) -> list[datetime]:
+        """Return up to so many of the last moments from `begin` on, before `end`."""
+        while self.count(middle := begin + (end - begin) / 2, end) >= most:
+            begin = middle
+        moments = takewhile(lambda moment: moment < end, self.following(begin - JUST_BEFORE))
+        return list(deque(moments, maxlen=most))
 
     def upcoming(self, after: datetime, most: int) -> list[datetime]:
         return list(islice(self.following(after), most))

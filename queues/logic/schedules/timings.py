@@ -1,6 +1,6 @@
 """Rules that need no cron: every so often, on days of a calendar, at listed moments."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -33,6 +33,12 @@ class Interval:
         step = self.every_ms * MILLISECOND
         return self.anchor + ((after - self.anchor) // step + 1) * step
 
+    def count(self, begin: datetime, end: datetime, zone: tzinfo) -> int:
+        """Return how often it fires from `begin` on, before `end`."""
+        step = self.every_ms * MILLISECOND
+        before = [-((self.anchor - max(at, self.anchor)) // step) for at in (begin, end)]
+        return max(0, before[1] - before[0])
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -43,6 +49,10 @@ class Moments:
     def next_after(self, after: datetime, zone: tzinfo) -> datetime | None:
         place = bisect_right(self.moments, after)
         return self.moments[place] if place < len(self.moments) else None
+
+    def count(self, begin: datetime, end: datetime, zone: tzinfo) -> int:
+        """Return how many of them there are from `begin` on, before `end`."""
+        return max(0, bisect_left(self.moments, end) - bisect_left(self.moments, begin))
 
 
 Timing = WallClock | Interval | Moments

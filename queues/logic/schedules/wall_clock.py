@@ -5,7 +5,7 @@ times are left out, and when they go back, the doubled ones run twice. Any other
 each time on the wall: a missing time when the gap ends, a doubled one at its first occurrence.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -14,9 +14,12 @@ from functools import cached_property, lru_cache
 
 from queues.logic.schedules.days import DAY, Days
 
+MICROSECOND = timedelta(microseconds=1)
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
 LONGEST_SHIFT = timedelta(hours=26)  # a zone may move across the date line
+BETWEEN_SHIFTS = timedelta(hours=6)  # at least; no zone moves its clocks to and fro in one day
 NOTHING = timedelta()
 
 
@@ -48,6 +51,47 @@ class WallClock:
             return ahead
         again = self._first(self.between(local - back, local + MINUTE), after, zone)
         return min(each for each in (ahead, again) if each) if ahead or again else None
+
+    def count(self, begin: datetime, end: datetime, zone: tzinfo) -> int:
+        """Return how often it fires from `begin` on, before `end`.
+
+        Days without a clock change are counted by arithmetic, the others by a walk.
+        """
+        step = DAY if end - begin > DAY else HOUR
+        total = 0
+        while begin < end:
+            until = min(begin + step, end)
+            total += self._count(begin, until, zone)
+            begin = until
+        return total
+
+    def _count(self, begin: datetime, end: datetime, zone: tzinfo) -> int:
+        if _is_steady(begin, end, zone):
+            local = begin.astimezone(zone).replace(tzinfo=None)
+            return self._on_wall(local, local + (end - begin))
+        if end - begin > HOUR:
+            return self.count(begin, end, zone)
+        count, moment = 0, self.next_after(begin - MICROSECOND, zone)
+        while moment is not None and moment < end:
+            count, moment = count + 1, self.next_after(moment, zone)
+        return count
+
+    def _on_wall(self, low: datetime, high: datetime) -> int:
+        """Count the times on the wall from `low` on, before `high`."""
+        total, day = 0, low.date()
+        while day <= high.date():
+            if self.days.match(day):
+                first = self._before(low) if day == low.date() else 0
+                last = self._before(high) if day == high.date() else len(self.minutes)
+                total += last - first
+            day += DAY
+        return total
+
+    def _before(self, local: datetime) -> int:
+        """Return how many times of this day are before this one."""
+        minute = local.hour * 60 + local.minute
+        is_whole = not local.second and not local.microsecond
+        return (bisect_left if is_whole else bisect_right)(self.minutes, minute)
 
     def _first(self, locals_: Iterator[datetime], after: datetime, zone: tzinfo) -> datetime | None:
         for local in locals_:
@@ -121,6 +165,16 @@ def _whole(moment: datetime, offset: timedelta, zone: tzinfo) -> datetime:
     """Return the whole second at which the new offset begins."""
     floor = moment.replace(microsecond=0)
     return floor if _offset(floor, zone) == offset else floor + SECOND
+
+
+def _is_steady(begin: datetime, end: datetime, zone: tzinfo) -> bool:
+    """Return whether no clock change is so near that it moves or doubles a time of this span."""
+    offset, moment = _offset(end, zone), begin - LONGEST_SHIFT
+    while moment < end:
+        if _offset(moment, zone) != offset:
+            return False
+        moment += BETWEEN_SHIFTS
+    return True
 
 
 def _offset(moment: datetime, zone: tzinfo) -> timedelta:

@@ -84,7 +84,11 @@ class Command(AtributoCommand):
         getattr(self, f"_{options['action']}")(options)
 
     def _list(self, options: dict[str, Any]) -> None:
-        rows = [schedule_dict(each) for each in Schedule.objects.select_related("queue")[:MOST]]
+        found = Schedule.objects.select_related("queue")[: MOST + 1]
+        rows = [schedule_dict(each) for each in found[:MOST]]
+        if len(found) > MOST:
+            more = f"these are the first {MOST} of {Schedule.objects.count()} schedules by name"
+            self.lines([f"{more}; REST lists all"], self.stderr)
         if options["json"]:
             self.show(rows)
             return
@@ -211,7 +215,7 @@ def _add_fields(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--options", type=json_value, default=WITHOUT, help="Options of a push, JSON."
     )
-    parser.add_argument("--overlap", choices=list(Overlap), default=WITHOUT)
+    parser.add_argument("--overlap", choices=[each.value for each in Overlap], default=WITHOUT)
     for name, text in TEXTS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", default=WITHOUT, help=text)
     for name in NUMBERS:

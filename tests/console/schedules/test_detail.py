@@ -6,10 +6,12 @@ from html import unescape
 import pytest
 from django.core.management import call_command
 
+from atributo_site.console.schedules.month import month_of
 from atributo_site.core.models.clock import database_now
 from queues import schedules
 from queues.models import QueuedJob, Schedule, ScheduledRun
 from tests.factories.jobs import make_queue, make_script
+from tests.queues.logic.schedules.walker import utc
 
 FORM = {
     "name": "nightly",
@@ -146,6 +148,40 @@ def test_the_page_shows_expected_against_actual_and_the_month(person, nightly):
     assert "02:30" in page
     assert "expected" in page
     assert "February 2030" in person.get(f"{PAGE}?month=2030-02").text
+
+
+@pytest.mark.parametrize(
+    "changes, last_days",
+    [
+        ({}, [288, 288, 276]),  # the last one has 23 hours
+        ({"most_runs": 600, "runs": 24}, [288, 288, 0]),
+    ],
+)
+def test_a_month_counts_every_run_it_expects(nightly, changes, last_days):
+    rule = {"cron": "*/5 * * * *"}
+    Schedule.objects.update(rule=rule, starts_at=utc(2030, 3, 28, 23), **changes)
+    nightly.refresh_from_db()
+    month = month_of(nightly, "2030-03", utc(2029, 1, 1))
+    counts = [dict(day.counts).get("expected", 0) for week in month["weeks"] for day in week]
+    assert (sum(counts[:-3]), counts[-3:]) == (0, last_days)
+
+
+def test_runs_show_their_seconds(person, nightly):
+    Schedule.objects.update(rule={"every": 90_000}, starts_at=utc(2030, 3, 28), zone="UTC")
+    page = person.get(PAGE).text
+    assert "2030-03-28 00:01:30 " in page and "2030-03-28 00:03 " in page
+    assert "00:01:30 UTC" in page and "00:03 UTC" in page
+
+
+def test_a_month_says_from_when_on_it_counts(person, nightly, monkeypatch):
+    monkeypatch.setattr("atributo_site.console.schedules.month.MOST_RUNS", 3)
+    for hour, minute in ((22, 57), (22, 58), (22, 59), (23, 0), (23, 1)):
+        slot = utc(2026, 3, 2, hour, minute)
+        ScheduledRun.objects.create(schedule=nightly, slot_at=slot, start_by=slot, state="missed")
+    month = month_of(nightly, "2026-03", utc(2026, 4, 1))
+    days = {day.day.day: day.counts for day in month["weeks"][1]}
+    assert (days[2], days[3]) == ([("missed", 1)], [("missed", 2)])
+    assert "from 2026-03-02 23:59 on" in person.get(f"{PAGE}?month=2026-03").text
 
 
 def test_the_list_shows_both_kinds_and_a_zone_that_is_gone_breaks_nothing(person, nightly):

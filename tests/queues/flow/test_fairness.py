@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import queues
 from atributo_site.core.database import dialect, execute
 from queues.flow.sql import statements as sql
+from queues.links.sql import statements as links
 from queues.logic.flow.admission import Admission, Candidate, WaitingJob
 from queues.logic.flow.limits import Limit, parsed
 from queues.models import Flow, Gate, QueuedJob
@@ -20,6 +21,7 @@ from queues.runs.reservation import reserve, wake_given_back
 from queues.runs.slots import acquire
 
 SECOND_US = 1_000_000
+GENERIC = "force_generic_plan"
 
 
 @pytest.fixture
@@ -128,6 +130,13 @@ def test_an_index_answers_each_step_of_a_reservation(index, queue, act):
 
 
 @pytest.mark.only_on("sqlite")
+def test_the_walk_over_scripts_steps_over_the_flows_of_each(queue):
+    plan = explained(sql.ready_scripts(dialect()), {"queue_id": 1, "station": ""})
+    assert "(queue_id=? AND station=? AND mount=? AND script>?)" in plan
+    assert "(queue_id=? AND station=? AND mount>?)" in plan
+
+
+@pytest.mark.only_on("sqlite")
 def test_the_turn_of_a_few_keys_reads_only_their_flows(queue):
     plan = explained(sql.move_on(dialect()), {"queue_id": 1, "times": "[]"})
     assert "(queue_id=? AND key=?)" in plan and "(rowid=?)" in plan
@@ -142,8 +151,22 @@ def test_no_plan_made_behind_the_gate_sorts_the_jobs_of_a_flow(queue, act):
     with atomic():
         execute(sql.lock_gate(dialect()), given)
         assert "Sort" not in explained(sql.candidates(dialect(), of_station=False), given)
-        assert setting("enable_sort") == "off"
-    assert setting("enable_sort") == "on"
+        assert (setting("enable_sort"), setting("plan_cache_mode")) == ("off", GENERIC)
+    assert (setting("enable_sort"), setting("plan_cache_mode")) == ("on", "auto")
+
+
+@pytest.mark.only_on("postgresql")
+@pytest.mark.parametrize("statement", [sql.take, sql.adopt, links.fail, links.release, links.block])
+def test_no_plan_for_jobs_that_are_named_reads_all_that_wait(statement, queue, act):
+    """While statistics know of few, each index of waiting jobs looks as good as their ids."""
+    queue.push_many(act, [None] * 10, flow_key="a")
+    given = {"slot_id": 1, "epoch": 1, "ran_on": "", "flow_id": 1, "station": "", "ids": "{1,2}"}
+    given |= {"error": "", "fingerprint": "", "far": "2030-01-01"}
+    with atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(f"EXPLAIN {statement(dialect())}", given)
+        plan = "\n".join(str(row) for row in cursor.fetchall())
+    assert "job_waiting" not in plan
 
 
 def setting(name):

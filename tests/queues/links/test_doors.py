@@ -7,6 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from atributo_site.console.jobs.drawing import drawing_of
 from atributo_site.core.models.clock import database_now
 from atributo_site.status.metrics import exposition
 from atributo_site.status.snapshot import snapshot
@@ -154,6 +155,18 @@ def test_pages_show_progress_and_what_waits_for_what(queue, act, crew, client_as
     browser.post(f"/batches/{block.id}/retry")
     crew.drain()
     assert get_batch(block.id).state == "complete"
+
+
+def test_a_drawing_has_each_job_before_those_that_wait_for_it(queue, act):
+    with queue.batch() as block:
+        first = block.push(act, label="first")
+        second = block.push(act, label="second", after=["first"])
+        last = block.push(act, label="last", after=["first", "second"])
+        block.push(act, after=["first", "last"])
+    for pk in (first, last):
+        nodes = drawing_of(QueuedJob.objects.get(pk=pk), database_now()).nodes
+        assert [str(node.id) for node in nodes][:3] == [first, second, last]
+        assert len({node.x for node in nodes}) == 4
 
 
 def test_an_open_batch_is_closed_by_its_button(queue, client_as):

@@ -120,6 +120,10 @@ def test_a_very_long_outage_is_told_in_brief(make, lease):
     )
     dispatch(now, lease)
     assert states(schedule).count("missed") == 100
+    assert Event.objects.get(kind="schedule.missed").facts["count"] == 432
+    missed = schedule.expected_runs.filter(state="missed").first()
+    assert "of 432 missed runs the newest 100 are listed" in missed.reason
+    assert now - missed.slot_at < timedelta(minutes=20)
     assert states(schedule).count("pushed") == 1
     schedule.refresh_from_db()
     assert schedule.next_at > now

@@ -25,7 +25,9 @@ const FULL = { weekday: "short", year: "numeric", month: "2-digit", day: "2-digi
 function localize(root) {
   for (const time of root.querySelectorAll("time[data-yours]:not([title])")) {
     time.title = time.textContent;
-    time.textContent = new Date(time.dateTime).toLocaleString(undefined, FULL);
+    const at = new Date(time.dateTime);
+    const exact = at.getSeconds() ? { ...FULL, second: "2-digit" } : FULL;
+    time.textContent = at.toLocaleString(undefined, exact);
   }
 }
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from queues.logic.schedules import cron
-from queues.logic.schedules.rule import Rule
+from queues.logic.schedules.rule import JUST_BEFORE, Rule
 from tests.queues.logic.schedules.walker import Walk, drawn_rules, offset, transitions, utc
 
 FIVE = [
@@ -30,11 +30,12 @@ def compare(drawn, name, walk, begin):
     expected = walk.fires(drawn)
     end = walk.seen[-1][0]
     found = []
-    for moment in rule.following(begin - timedelta(microseconds=1)):
+    for moment in rule.following(begin - JUST_BEFORE):
         if moment > end:
             break
         found.append(moment)
     assert found == expected, (drawn.text(), name)
+    assert rule.count(begin, end + JUST_BEFORE) == len(expected), (drawn.text(), name)
 
 
 @pytest.mark.parametrize("name", FIVE)
