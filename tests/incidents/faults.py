@@ -43,7 +43,7 @@ class Fault:
     begin: Callable
     kind: str
     says: str  # words that name the object
-    button: str = "Look at it"
+    button: str = "View details"
     is_cured: bool = False  # by pressing the button alone
 
 

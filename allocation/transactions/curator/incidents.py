@@ -6,7 +6,7 @@ from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.text import pluralize
 
-STUCK = "The roll back failed. Its documents stay locked until it succeeds."
+STUCK = "The rollback failed. Its documents stay locked until it succeeds."
 
 
 def symptoms(seen: dict[str, Any], *, has_curator: bool) -> list[Symptom]:

@@ -144,7 +144,7 @@ SENTENCES = {
     "transaction.renewed": "The deadline of transaction {name} was extended.",
     "transaction.rolled_back": "Transaction {name} was rolled back.",
     "transaction.refused": "A late write by transaction {name} was refused.",
-    "transaction.stuck": "The roll back of transaction {name} failed: {error}",
+    "transaction.stuck": "The rollback of transaction {name} failed: {error}",
     "user.added": "User {name} was created as {role}.",
     "user.changed": "User {name} was changed.",
     "user.disabled": "User {name} was disabled.",
