@@ -64,6 +64,13 @@ def moment(at: datetime | None, now: datetime) -> SafeString:
 
 
 @register.simple_tag
+def age(seconds: float, after: str = "") -> SafeString:
+    """Show how old something is; the browser counts on each second."""
+    said = f"{duration(seconds)} {after}".strip()
+    return format_html('<span data-age="{}" data-after="{}">{}</span>', seconds, after, said)
+
+
+@register.simple_tag
 def subject(name: str) -> SafeString:
     """Link to the page about an event's subject."""
     noun, colon, rest = name.partition(":")

@@ -43,7 +43,7 @@ def _named(each: dict[str, Any]) -> str:
 
 def _try_again(each: dict[str, Any]) -> Cure:
     preview = "A page shows which values the documents get back. If it fails, nothing changes."
-    label = f"Try to roll back {each['id']} again"
+    label = f"Roll back {each['id']} again"
     return Cure("transaction.retry", label, preview, str(each["id"]))
 
 

@@ -185,7 +185,7 @@ def _consequences(lock: Lock) -> list[str]:
     if lock.transaction.finished_at is not None:
         return [f"The holder, {holder}, has ended. Only the leftover lock is released."]
     return [
-        f"Only this document is released. {holder} stays {lock.transaction.status}.",
+        f"Only this document is released; {holder} stays {lock.transaction.status}.",
         "The document keeps its uncommitted value until the rollback succeeds.",
         "That rollback will not undo anything written from now on.",
     ]
