@@ -67,7 +67,8 @@ def moment(at: datetime | None, now: datetime) -> SafeString:
 def age(seconds: float, after: str = "") -> SafeString:
     """Show how old something is; the browser counts on each second."""
     said = f"{duration(seconds)} {after}".strip()
-    return format_html('<span data-age="{}" data-after="{}">{}</span>', seconds, after, said)
+    since = f"{seconds:.1f}"
+    return format_html('<span data-age="{}" data-after="{}">{}</span>', since, after, said)
 
 
 @register.simple_tag
