@@ -128,7 +128,7 @@ FAULTS = {
     "a queue is paused": ("queue.paused", paused_queue),
     "a script raises": ("jobs.failing", failing_script),
     "an instance is dead": ("instance.dead", dead_instance),
-    "a roll back fails": ("transactions.stuck", stuck_roll_back),
+    "a rollback fails": ("transactions.stuck", stuck_roll_back),
     "a worker is killed": ("worker.silent", killed_worker),
 }
 

@@ -9,7 +9,9 @@ from atributo_site.core.text import pluralize
 from pools.logic.dns.meanings import meaning
 from pools.snapshot import MOST_TROUBLED
 
-LOOKED_UP = "The name servers are asked at once. The backends stay as they are until an answer."
+LOOKED_UP = (
+    "The name servers are asked right away. The backends stay as they are until an answer arrives."
+)
 
 
 def symptoms(seen: dict[str, Any]) -> list[Symptom]:

@@ -164,7 +164,7 @@ class DrainInstance(Endpoint):
             retry_busy(lambda: drains.force(instance_id, source=facts["source"], epoch=epoch))
             return instance_response(instance_id)
         if not retry_busy(lambda: drains.drain(valid_id(instance_id), **facts, epoch=epoch)):
-            raise Outranked(f"a person wants {instance_id} available")
+            raise Outranked(f"a person made {instance_id} available, so this has no effect")
         if force:
             retry_busy(lambda: drains.force(instance_id, source=facts["source"]))
         return instance_response(instance_id)

@@ -251,7 +251,7 @@ class Generator:
 
 @contextmanager
 def separate_connection(using: str) -> Iterator[str]:
-    """Open a connection beside the caller's, so that what it stores survives a roll back there.
+    """Open a connection beside the caller's, so that what it stores survives a rollback there.
 
     SQLite has one writer, who would wait for itself, so there it is the caller's connection.
     """

@@ -1,7 +1,7 @@
 """Keep worker numbers in a file beside SQLite, which a caller's roll back cannot take back.
 
 SQLite has one writer. Inside a caller's transaction a number and its mark can only be stored
-in that transaction, and ids that were handed out would be made again after a roll back. So
+in that transaction, and ids that were handed out would be made again after a rollback. So
 each row is copied into the file, and the newer of the two counts. Callers hold the write lock
 of the database, so nobody else reads or writes the file at that time.
 """

@@ -80,10 +80,10 @@ class TransactionList(RawList):
         ),
         RowAction(
             "retry",
-            "Retry the roll back",
+            "Retry the rollback",
             "transaction.operate",
             _by(operator_actions.retry),
-            "The roll back of stuck transactions is tried again now.",
+            "The rollback of stuck transactions is tried again now.",
             NeedsReason,
         ),
     )

@@ -111,7 +111,7 @@ def _status(exception: BaseException) -> int:
 
 
 class FailedToRollBack(AtributoError):
-    """The roll back itself failed; the curator finishes it."""
+    """The rollback itself failed; the curator finishes it."""
 
     status_code = 500
     code = "failed_to_roll_back"
@@ -123,7 +123,7 @@ class FailedToRollBack(AtributoError):
         causing: BaseException | None = None,
         causing_stacktrace: str | None = None,
     ) -> None:
-        super().__init__(f"the roll back failed: {failing}", cause=str(failing))
+        super().__init__(f"the rollback failed: {failing}", cause=str(failing))
         self.exception_failing_rollback = failing
         self.stacktrace_failing_rollback = failing_stacktrace
         self.exception_causing_rollback = causing

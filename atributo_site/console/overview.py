@@ -37,7 +37,6 @@ class Overview(Screen):
             snapshot=taken,
             processes=[each for each in taken["processes"] if each["state"] != "stopped"],
             attention=[_with_button(item, request.user) for item in needed[:MOST_ATTENTION]],
-            open_incidents=sum(not item["is_acknowledged"] for item in needed),
             attention_total=len(needed),
             sections=sections(taken),
             charts=charts(request.GET.get("range", ""), taken["now"]),

@@ -2,7 +2,7 @@
 
 A hot statement is SQL with named parameters, `%(name)s`. PostgreSQL prepares it once per
 connection, since to plan it anew often costs more than to run it. This is done by PREPARE and
-EXECUTE: what psycopg prepares itself, it forgets at every roll back. A single statement with plain
+EXECUTE: what psycopg prepares itself, it forgets at every rollback. A single statement with plain
 values goes to libpq at once, which halves its price in this process.
 """
 

@@ -59,7 +59,7 @@ def button_of(row: Incident, user: Any) -> Button:
     """Return what this user may press; whoever may not press anything may look."""
     cure, way = row.cure, WAYS.get(row.cure.get("does", ""))
     if way is None or row.resolved_at is not None or not may(user, way.action):
-        return Button("Look at it", LOOK, screen_of(row.kind, row.subject), is_look=True)
+        return Button("View details", LOOK, screen_of(row.kind, row.subject), is_look=True)
     address = way.address(cure["name"])
     values = cure.get("values", {})
     return Button(cure["label"], cure["preview"], address, way.is_done_at_once, values=values)

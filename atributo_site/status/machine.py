@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ LARGEST_SKEW_SECONDS = 2.0  # between the clock of this machine and the database
 SLOW_SECONDS = 3.0  # for a short answer of the database
 MEGABYTE = 1024 * 1024
 ENV_FILE = env_file()
+HOST = socket.gethostname()  # the curator that stores it may run elsewhere than the page
 OF_THE_CLIENT = {"ATRIBUTO_URL", "ATRIBUTO_TOKEN"}  # where programs on this machine find a site
 
 
@@ -68,8 +70,10 @@ def of_site(
 def _clock(skew_seconds: float) -> list[Symptom]:
     if abs(skew_seconds) <= LARGEST_SKEW_SECONDS:
         return []
-    title = f"This machine and the database differ by {abs(skew_seconds):.0f}s"
-    detail = "Times on pages, ids and back-offs are off by as much. Run a time service on both."
+    title = f"The clocks of {HOST} and the database differ by {abs(skew_seconds):.0f}s"
+    detail = (
+        "Times on pages, ids and back-offs are off by as much. Run a time service (NTP) on both."
+    )
     return [of_site("clock", "skewed", title, detail)]
 
 
@@ -77,14 +81,14 @@ def _slow(answer_seconds: float) -> list[Symptom]:
     if answer_seconds <= SLOW_SECONDS:
         return []
     title = f"The database took {answer_seconds:.0f}s for a short answer"
-    detail = "Everything waits for it: look at its load, its disk and the way to it."
+    detail = "Everything waits for it. Check its load, its disk and the network in between."
     return [of_site("database", "slow", title, detail)]
 
 
 def _disk(free: int) -> list[Symptom]:
     if free >= settings.ATRIBUTO.least_free_mb * MEGABYTE:
         return []
-    title = f"The disk of {settings.VAR_DIR} is almost full"
+    title = f"The disk of {settings.VAR_DIR} on {HOST} is almost full"
     detail = f"{free // MEGABYTE:,} MB are free. When none is, nothing can be stored."
     return [of_site("disk", "full", title, detail, severity=Severity.ERROR)]
 
@@ -96,7 +100,7 @@ def _settings(unknown: list[str]) -> list[Symptom]:
             subject=f"setting:{name}",
             severity=Severity.WARNING,
             title=f"{name} is not a setting",
-            detail="It has no effect, so a setting may not be what you meant.",
+            detail=f"It is set on {HOST} and has no effect: another name may be meant.",
             command="manage.py doctor",
         )
         for name in unknown

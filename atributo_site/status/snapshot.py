@@ -115,8 +115,8 @@ def age(moment: datetime | None, now: datetime) -> float | None:
 
 
 def _restarts(leases: list[Lease]) -> list[dict[str, Any]]:
-    """Count the restarts that supervisors report of their children."""
-    supervisors = [lease for lease in leases if lease.role.startswith("supervisor/")]
+    """Count the restarts that supervisors report of their children, until they are stopped."""
+    supervisors = [each for each in leases if each.role.startswith("supervisor/") and each.holder]
     return [child for lease in supervisors for child in lease.facts.get("children", [])]
 
 

@@ -142,6 +142,6 @@ def _log_ins(now: datetime) -> list[Symptom]:
     if len(newest) < MANY_LOG_INS or newest[-1][1] < now - LOG_INS_WITHIN:
         return []
     names = sorted({subject.partition(":")[2] for subject, _ in newest})
-    title = f"At least {MANY_LOG_INS} log-ins failed in the last 10 minutes"
+    title = f"At least {MANY_LOG_INS} logins failed in the last 10 minutes"
     detail = f"For {', '.join(names[:3])}. Somebody is guessing, or a program uses an old password."
     return [of_site("log_ins", "failing", title, detail, command="")]

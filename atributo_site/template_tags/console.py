@@ -64,6 +64,14 @@ def moment(at: datetime | None, now: datetime) -> SafeString:
 
 
 @register.simple_tag
+def age(seconds: float, after: str = "") -> SafeString:
+    """Show how old something is; the browser counts on each second."""
+    said = f"{duration(seconds)} {after}".strip()
+    since = f"{seconds:.1f}"
+    return format_html('<span data-age="{}" data-after="{}">{}</span>', since, after, said)
+
+
+@register.simple_tag
 def subject(name: str) -> SafeString:
     """Link to the page about an event's subject."""
     noun, colon, rest = name.partition(":")

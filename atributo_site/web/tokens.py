@@ -126,7 +126,7 @@ def _check(user: Any, name: str, level: str, days: int) -> None:
     if level not in levels_of(user):
         raise TokenRefused(f"the level must be one of {', '.join(levels_of(user)) or 'none'}")
     if not 1 <= days <= most_days():
-        raise TokenRefused(f"a token lives 1 to {most_days()} days")
+        raise TokenRefused(f"a token is valid for 1 to {most_days()} days")
 
 
 def _check_source(source: str, by: TokenScope | None) -> None:

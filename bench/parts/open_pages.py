@@ -6,27 +6,27 @@ import time
 
 
 class Probe:
-    """Remember when each job was pushed, and how long a page that lists it waited for it."""
+    """Remember when each thing changed, and how long a page that lists it waited for it."""
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.waits: list[float] = []
-        self._pushed: dict[str, float] = {}
+        self._changed: dict[str, float] = {}
 
-    def pushed(self, job_id: str, now: float) -> None:
-        self._pushed[job_id] = now
+    def changed(self, text: str, now: float) -> None:
+        self._changed[text] = now
 
     def look(self, body: bytes, known: set[str]) -> None:
-        """Count the jobs that a page has for the first time."""
+        """Count the texts that a page has for the first time."""
         now = time.monotonic()
-        for job_id, at in list(self._pushed.items()):
-            if job_id not in known and job_id.encode() in body:
-                known.add(job_id)
+        for text, at in list(self._changed.items()):
+            if text not in known and text.encode() in body:
+                known.add(text)
                 self.waits.append(now - at)
 
 
 class OpenPage:
-    def __init__(self, port: int, cookie: str, address: str, probe: Probe) -> None:
+    def __init__(self, port: int, cookie: str, address: str, probe: Probe | None) -> None:
         self._port, self._cookie, self._address, self._probe = port, cookie, address, probe
         self.opened = asyncio.Event()
         self._known: set[str] = set()
@@ -51,7 +51,7 @@ class OpenPage:
             if line.lower().startswith(b"content-length")
         )
         body = await reader.readexactly(length)
-        if self._address == self._probe.address:
+        if self._probe is not None:
             self._probe.look(body, self._known)
 
     async def _ask(self, address: str):

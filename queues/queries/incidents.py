@@ -188,7 +188,7 @@ def _cure(queue: dict[str, Any], late: Late) -> Cure | None:
         preview = f"{name} runs up to {most} jobs at once instead of {queue['max_workers']}."
         return Cure("queue.scale", f"Run {most} at once", preview, name, {"max_workers": str(most)})
     if late.needs == "instance" and late.instance:
-        preview = f"Start a worker at {late.instance}, or drain it there: its keys move to other"
+        preview = f"Start a worker for {late.instance}, or drain it: its keys move to other"
         return Cure(
             "instance.open",
             f"Open {late.instance}",

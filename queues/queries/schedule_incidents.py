@@ -44,7 +44,7 @@ def _not_dispatched(now: datetime) -> list[Symptom]:
             "schedule.late",
             each,
             f"Schedule {each.name} has not started its run of {_said(each.next_at)}",
-            "Its time has come, but no curator has dispatched it.",
+            "It is due, but no curator has dispatched it.",
             "manage.py run_curator --status",
             since=each.next_at,
             is_cut=len(due) >= MOST,
@@ -107,7 +107,7 @@ def _paused() -> list[Symptom]:
         _symptom(
             "schedule.paused",
             each,
-            f"Schedule {each.name} was paused by itself",
+            f"Schedule {each.name} paused itself",
             f"{each.pause_reason[:1].upper()}{each.pause_reason[1:]}.",
             f"manage.py schedules resume {quote(each.name)}",
             since=each.paused_at,
@@ -119,7 +119,9 @@ def _paused() -> list[Symptom]:
 
 
 def _resume(schedule: Schedule) -> Cure:
-    preview = "It runs again at its next time, and is paused again if that fails as often."
+    preview = (
+        "It runs again at its next scheduled time. If it keeps failing, it pauses itself again."
+    )
     return Cure("schedule.resume", f"Resume {schedule.name}", preview, schedule.name)
 
 

@@ -71,6 +71,9 @@ def test_lists_fit_the_screens_that_people_have(page_as, story):
             page.goto(path)
             too_wide[width, path] = page.evaluate(SIDEWAYS)
     assert {place: found for place, found in too_wide.items() if found} == {}
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto("/")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 900
 
 
 def test_back_leads_through_questions_without_asking_for_the_form(page_as, story):
@@ -126,6 +129,15 @@ def test_what_was_ahead_is_due_while_somebody_types(page_as, story):
     page.locator("[name=reason]").fill("month's end")
     page.clock.fast_forward(3_700_000)
     expect(page.locator('[data-label="Next runs"]')).to_have_text("due now")
+
+
+def test_an_age_grows_while_no_hint_comes(page_as, story):
+    page = page_as("viewer")
+    page.clock.install()
+    page.goto("/queues/")
+    choose(page, "Paused")
+    page.clock.run_for(61_000)
+    expect(page.locator("[data-age]").first).to_have_text(re.compile(r"^\d+m"))
 
 
 def test_a_viewer_finds_the_failing_job_by_its_error(page_as, story):

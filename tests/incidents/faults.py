@@ -43,7 +43,7 @@ class Fault:
     begin: Callable
     kind: str
     says: str  # words that name the object
-    button: str = "Look at it"
+    button: str = "View details"
     is_cured: bool = False  # by pressing the button alone
 
 
@@ -315,7 +315,9 @@ FAULTS = [
     Fault("drain stuck", a_drain_has_nowhere_to_go, "drain.stuck", "drain of ada", "Open the inst"),
     Fault("drain late", a_drain_is_late, "drain.overdue", "drain of ada", "Open ada"),
     Fault("none available", no_instance_is_available, "instances.unavailable", "ada", "Open the"),
-    Fault("transaction stuck", a_roll_back_fails, "transactions.stuck", "bad image of", "Try to"),
+    Fault(
+        "transaction stuck", a_roll_back_fails, "transactions.stuck", "bad image of", "Roll back"
+    ),
     Fault("client dead", a_client_dies_without_a_curator, "transactions.overdue", "1 transaction"),
     Fault("lock orphaned", a_lock_is_orphaned, "locks.orphaned", "accounts/ada", "Release acc"),
     Fault("lock held", a_lock_is_held, "lock.held", "accounts/ada", "Release accounts/ada"),

@@ -1,5 +1,6 @@
 """A site with a real curator, worker and name server, and a hand that cures what it reports."""
 
+from django.db.models import Q
 from playwright.sync_api import expect
 
 import queues
@@ -56,7 +57,9 @@ class RealSite:
     def sees(self, kind, *words):
         """Wait until the page lists the incident in these words, and return its row there."""
         page = self.hand.page
-        row = page.locator(f"#incidents tr:has(a[href='{self._stored(kind).get_absolute_url()}'])")
+        row = page.locator(
+            f"#incidents tr:has(a[href='{self._stored(kind, words[0]).get_absolute_url()}'])"
+        )
 
         def tells():
             page.goto("/incidents/")
@@ -66,8 +69,9 @@ class RealSite:
         self.hand.clicks = 0
         return row
 
-    def _stored(self, kind):
-        rows = Incident.objects.unresolved().filter(kind=kind)
+    def _stored(self, kind, word):
+        says_it = Q(title__contains=word) | Q(detail__contains=word)
+        rows = Incident.objects.unresolved().filter(says_it, kind=kind)
         wait_until(rows.exists, PATIENCE, f"nobody reports {kind}")
         return rows.get()
 

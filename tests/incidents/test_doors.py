@@ -103,9 +103,19 @@ def test_the_overview_shows_who_acknowledged_it(client_as, everything_runs):
     assert badge(page) is badge(client.get("/queues/").text) is None
 
 
+def test_every_page_and_every_live_part_counts_the_same(client_as, everything_runs):
+    settle([symptom(1, severity="notice"), symptom(2)])
+    client = client_as("viewer")
+    paths = ("/", "/incidents/", "/queues/", "/jobs/")
+    assert {badge(client.get(path).text) for path in paths} == {"2"}
+    parts = [client.get(path, headers={"HX-Request": "true"}).text for path in paths]
+    assert {badge(part) for part in parts} == {"2"}
+    assert all('id="open-incidents" hx-swap-oob="true"' in part for part in parts)
+
+
 def badge(page):
-    _, found, rest = page.partition('<b class="count"')
-    return rest.partition(">")[2].partition("<")[0] if found else None
+    tag, _, rest = page.partition('<b class="count"')[2].partition(">")
+    return None if " hidden" in tag else rest.partition("<")[0]
 
 
 def test_the_navigation_counts_a_missing_curator(client_as):

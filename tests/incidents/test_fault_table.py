@@ -66,7 +66,7 @@ def test_a_fault_is_seen_named_cured_and_over(fault, site, client_as, user_as):
     client = client_as("admin")
     button = button_of(row, user_as("admin"))
     assert button.label.startswith(fault.button) and button.preview
-    assert button.is_look == (fault.button == "Look at it")
+    assert button.is_look == (fault.button == "View details")
     assert button.label in client.get("/incidents/").text
     if button.is_done_at_once:
         assert client.post(button.address, button.values).status_code == 302

@@ -125,7 +125,7 @@ class Command(AtributoCommand):
             )
         )
         if not is_begun:
-            raise Outranked(f"a person wants {instance_id} available")
+            raise Outranked(f"a person made {instance_id} available, so this has no effect")
 
     def _watch(self, instance_id: str) -> None:
         """Print a line for every change, until nothing is left or the drain is stopped."""

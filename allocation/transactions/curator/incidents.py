@@ -6,7 +6,7 @@ from atributo_site.core.incidents.cure import Cure
 from atributo_site.core.incidents.symptom import Severity, Symptom
 from atributo_site.core.text import pluralize
 
-STUCK = "The roll back failed. Its documents stay locked until it succeeds."
+STUCK = "The rollback failed. Its documents stay locked until it succeeds."
 
 
 def symptoms(seen: dict[str, Any], *, has_curator: bool) -> list[Symptom]:
@@ -43,7 +43,7 @@ def _named(each: dict[str, Any]) -> str:
 
 def _try_again(each: dict[str, Any]) -> Cure:
     preview = "A page shows which values the documents get back. If it fails, nothing changes."
-    label = f"Try to roll back {each['id']} again"
+    label = f"Roll back {each['id']} again"
     return Cure("transaction.retry", label, preview, str(each["id"]))
 
 

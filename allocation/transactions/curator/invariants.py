@@ -1,6 +1,6 @@
 """The invariants of documents, locks and transactions, and the rows that break them.
 
-Each statement sees one committed state. A step of a roll back, a completion and a write change all
+Each statement sees one committed state. A step of a rollback, a completion and a write change all
 their tables in one database transaction, so what is compared here agrees at any such state.
 """
 

@@ -52,7 +52,7 @@ class OldVersions:
     """Walk through the history in its order, so that no sweep reads more than a piece of it.
 
     An old version that is the newest of its key stays; the next round looks at it again. So does
-    every version of a locked key, since a roll back may give it back.
+    every version of a locked key, since a rollback may give it back.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Undo a piece of each roll back by one database transaction, so that they take turns."""
+"""Undo a piece of each rollback by one database transaction, so that they take turns."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -57,7 +57,7 @@ class RollBack:
 
 
 def claim_seconds() -> float:
-    """Return how long a roll back may be silent before a curator takes it over."""
+    """Return how long a rollback may be silent before a curator takes it over."""
     return settings.ATRIBUTO.max_job_time_ms / 1000
 
 

@@ -219,7 +219,7 @@ class Transaction:
         completion.roll_back(self._fence, cause, self._recorder(cause))
 
     def _recorder(self, cause: str) -> RecordEnd:
-        """Return the function that records a roll back."""
+        """Return the function that records a rollback."""
         return without_event
 
     def _operate(

@@ -68,7 +68,7 @@ class TransactionQuerySet(models.QuerySet):
 class Transaction(models.Model):
     """The epoch grows whenever somebody takes it over; a writer with an old one writes nothing.
 
-    `expires_at` is when an active one ends unless it is renewed, when a roll back counts as
+    `expires_at` is when an active one ends unless it is renewed, when a rollback counts as
     abandoned, and when a stuck one is tried again.
     """
 

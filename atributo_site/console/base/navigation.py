@@ -95,5 +95,5 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "navigation": navigation(user, request.path),
         "role": role_of(user),
         "redis_trouble": redis_trouble(),
-        "open_incidents": count_open,  # asked by whole pages alone
+        "open_incidents": count_open,
     }

@@ -1,4 +1,4 @@
-"""Fold routine events into rows: steps of a drain, repairs or failed roll backs are one row."""
+"""Fold routine events into rows: steps of a drain, repairs or failed rollbacks are one row."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class Steps:
             return f"{least}{pluralize(self.jobs, 'repair')} in {sweeps}"
         if self.kind == STUCK:
             number, error = self.subject.partition(":")[2], self.events[0].shown_facts.get("error")
-            return f"The roll back of transaction {number} failed {len(self.events)} times: {error}"
+            return f"The rollback of transaction {number} failed {len(self.events)} times: {error}"
         steps = pluralize(len(self.events), "step")
         return f"{least}{pluralize(self.jobs, 'key')} moved in {steps}"
 

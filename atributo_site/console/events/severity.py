@@ -7,6 +7,7 @@ OF_KINDS = {
     Severity.ERROR: [
         "instance.dead",
         "job.given_up",
+        "pool.failed",
         "process.died",
         "rule.broken",
         "run.lost",
@@ -17,6 +18,7 @@ OF_KINDS = {
     Severity.WARNING: [
         "allocation.refused",
         "attempt.refused",
+        "backend.refused",
         "curator.replaced",
         "doorbell.foreign",
         "id_numbers.expired",
@@ -25,6 +27,8 @@ OF_KINDS = {
         "lease.refused",
         "lock.orphan_freed",
         "lock.released",
+        "pool.stale",
+        "pool.waiting",
         "push.superseded",
         "run.refused",
         "station.away",

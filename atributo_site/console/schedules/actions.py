@@ -20,8 +20,8 @@ from queues.models import Schedule
 from queues.schedules import backfill
 from queues.schedules.definition import rule_of
 
-NOTHING_WAITS = "No run of a backfill of {} waits."
-NOTHING_LEFT = "Every slot of that range of {} had a run already."
+NOTHING_WAITS = "{} has no backfill runs waiting."
+NOTHING_LEFT = "Every run of {} in that range has already happened."
 
 
 class ScheduleAction(Action):
@@ -77,8 +77,8 @@ class Backfill(ScheduleAction):
         if "preview" in given:
             slots, done = backfill.plan(name, since, until)
             raise NothingChanged(
-                f"A backfill of {name} would run {pluralize(len(slots), 'slot')}; "
-                f"{pluralize(done, 'slot')} of the range had a run already."
+                f"A backfill of {name} would add {pluralize(len(slots), 'run')}; "
+                f"{pluralize(done, 'run')} of that range happened already."
             )
         count = backfill.start(name, since, until, at_once or 0)
         return self.said(bool(count), f"{count} runs of {{}} wait for their turn.", NOTHING_LEFT)

@@ -42,7 +42,7 @@ class OperatorAction(Confirmation):
         return super().ask(status, **common, **context)
 
     def refuse(self, error: Exception) -> HttpResponse:
-        messages.error(self.request, f"Nothing was changed. {error}")
+        messages.error(self.request, f"Nothing was changed: {error}")
         return redirect(self.back())
 
 
@@ -96,7 +96,7 @@ class RollBack(TransactionAction):
 
 
 class Retry(TransactionAction):
-    """Try a roll back again that has begun already; operators may do that, too."""
+    """Try a rollback again that has begun already; operators may do that, too."""
 
     actions = {"GET": "transaction.operate", "POST": "transaction.operate"}
     button = "Try again to roll back transaction"
@@ -105,7 +105,7 @@ class Retry(TransactionAction):
     def sentences(self, row: Transaction) -> list[str]:
         often = pluralize(row.attempts, "time")
         return [
-            f"The roll back of transaction {row.pk} failed {often}. It is retried now.",
+            f"The rollback of transaction {row.pk} failed {often}. It is retried now.",
             "If it fails again, the transaction stays stuck and keeps its locks.",
         ]
 
@@ -185,9 +185,9 @@ def _consequences(lock: Lock) -> list[str]:
     if lock.transaction.finished_at is not None:
         return [f"The holder, {holder}, has ended. Only the leftover lock is released."]
     return [
-        f"Only this document is released. {holder} stays {lock.transaction.status}.",
-        "The document keeps its uncommitted value until the roll back succeeds.",
-        "That roll back will not undo anything written from now on.",
+        f"Only this document is released; {holder} stays {lock.transaction.status}.",
+        "The document keeps its uncommitted value until the rollback succeeds.",
+        "That rollback will not undo anything written from now on.",
     ]
 
 

@@ -22,7 +22,7 @@ SOON = 0.25
 STUCK = Transaction.Status.STUCK
 LINES = 20
 MOST_LOCKS = 100
-READ_EVENTS = 50  # failed roll backs among them are one row
+READ_EVENTS = 50  # failed rollbacks among them are one row
 
 
 class TransactionDetail(Screen):

@@ -1,4 +1,4 @@
-"""Present journals, previews of a roll back, and changes between values, without secrets."""
+"""Present journals, previews of a rollback, and changes between values, without secrets."""
 
 import json
 from dataclasses import dataclass

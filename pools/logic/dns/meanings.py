@@ -4,9 +4,9 @@ MEANINGS = {
     "NXDOMAIN": "The name servers say that this name does not exist. Check how it is spelled,"
     " or add it to its zone.",
     "no records": "The name exists, but has no address and no SRV record.",
-    "SERVFAIL": "The name server could not find an answer. Its own servers may be away.",
+    "SERVFAIL": "The name server could not find an answer. The servers that it asks may be down.",
     "REFUSED": "The name server does not answer questions from this machine.",
-    "timed out": "No name server answered in time. Check their addresses and the network.",
+    "no answer": "No name server answered in time. Check their addresses and the network.",
 }
 
 

@@ -77,11 +77,11 @@ ACTIONS = [
         at="/admin/allocation/transaction/",
         steps=(
             tick_row(),
-            press("Retry the roll back"),
+            press("Retry the rollback"),
             WHY,
-            press("Retry the roll back"),
+            press("Retry the rollback"),
         ),
-        seen="Retry the roll back: done for 1 transaction.",
+        seen="Retry the rollback: done for 1 transaction.",
         changed=lambda words: Transaction.objects.get(pk=words["id"]).finished_at is not None,
     ),
     ScreenAction(

@@ -12,6 +12,7 @@ from atributo_site.console.events.severity import SEVERITY_OF
 from atributo_site.core.events import record
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
+from pools.models import BackendChange
 from tests.console.page_elements import INJECTION, Elements
 from tests.factories.jobs import make_job, make_queue
 
@@ -75,6 +76,8 @@ def test_whatever_is_recorded_has_a_sentence():
     kinds = {kind or f"{fenced}.refused" for kind, fenced in RECORDED.findall(code)}
     assert len(kinds) > 80
     assert sorted(kinds - SENTENCES.keys()) == []
+    of_dns = [kind for kind in SENTENCES if kind.startswith(("pool.", "backend."))]
+    assert set(BackendChange.Kind.values) <= {kind.partition(".")[2] for kind in of_dns}
 
 
 def test_sentences_and_severities_are_of_kinds():

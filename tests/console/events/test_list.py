@@ -151,7 +151,7 @@ def test_failed_roll_backs_of_a_transaction_are_one_row(client_as, db):
         record("transaction.stuck", "transaction:7", error=error)
     page = client_as("viewer").get("/events/?subject=transaction:7")
     assert kinds_on(page) == ["transaction.stuck"]
-    assert "The roll back of transaction 7 failed 3 times: no space left" in page.text
+    assert "The rollback of transaction 7 failed 3 times: no space left" in page.text
 
 
 def test_whoever_asks_for_the_steps_sees_each(drain, client_as):

@@ -199,7 +199,7 @@ def test_an_administrator_completes_with_a_reason(txn, accounts, client_as):
 def test_a_retry_that_fails_again_says_why(stuck, client_as):
     url = f"/transactions/{stuck.id}/retry"
     page = client_as("operator").post(url, {"reason": "maybe now"}, follow=True)
-    assert "Nothing was changed. the roll back failed: poisoned" in page.text
+    assert "Nothing was changed: the rollback failed: poisoned" in page.text
     assert Row.objects.get(pk=stuck.id).attempts == 2
 
 

@@ -1,4 +1,4 @@
-"""What a roll back has undone is no version of its document, whichever door is asked."""
+"""What a rollback has undone is no version of its document, whichever door is asked."""
 
 import json
 from importlib import import_module

@@ -96,7 +96,7 @@ def test_a_roll_back_that_fails_is_a_sentence_and_exit_code_1(run, store, capsys
     with poisoned("allocation_document", "NEW.key = 'old'"), pytest.raises(SystemExit) as ended:
         run("transactions", "roll-back", txn.id, "--reason", "wrong")
     assert ended.value.code == 1
-    assert "the roll back failed: poisoned" in capsys.readouterr().err
+    assert "the rollback failed: poisoned" in capsys.readouterr().err
 
 
 def test_locks_are_listed_and_released(run, store):

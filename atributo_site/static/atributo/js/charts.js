@@ -12,21 +12,11 @@ const resolved = (name) => {
   return found;
 };
 
-// As the server says durations: the two largest units that matter.
-const UNITS = [["d", 86400], ["h", 3600], ["m", 60], ["s", 1]];
-
+// As the server says durations.
 function said(ms) {
   if (ms == null) return "–";
   if (ms < 999.5) return `${Math.round(ms)}ms`;
-  return ms < 9950 ? `${(ms / 1000).toFixed(1).replace(".0", "")}s` : twoUnits(Math.floor(Math.max(ms / 1000, 10)));
-}
-
-function twoUnits(seconds) {
-  const place = UNITS.findIndex(([, size]) => seconds >= size);
-  const [name, size] = UNITS[place];
-  const [smaller, least] = UNITS[place + 1] ?? ["", size];
-  const more = Math.floor((seconds % size) / least);
-  return `${Math.floor(seconds / size)}${name}${more ? `${more}${smaller}` : ""}`;
+  return ms < 9950 ? `${(ms / 1000).toFixed(1).replace(".0", "")}s` : window.twoUnits(Math.floor(Math.max(ms / 1000, 10)));
 }
 
 const drawable = (ms) => (ms == null ? null : Math.max(ms, LEAST_MS));

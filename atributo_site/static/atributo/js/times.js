@@ -31,6 +31,24 @@ function localize(root) {
   }
 }
 
+// As the server says durations: the two largest units that matter.
+function twoUnits(seconds) {
+  const place = UNITS.findIndex(([, size]) => seconds >= size);
+  const [name, size] = UNITS[place];
+  const [smaller, least] = UNITS[place + 1] ?? ["", size];
+  const more = Math.floor((seconds % size) / least);
+  return `${Math.floor(seconds / size)}${name}${more ? `${more}${smaller}` : ""}`;
+}
+
+// What waits grows older, and so does a heartbeat, until the next hint brings another one.
+function grow(root = document) {
+  for (const age of root.querySelectorAll("[data-age]")) {
+    age.dataset.from ??= Date.now() - 1000 * age.dataset.age;
+    const seconds = Math.floor((Date.now() - age.dataset.from) / 1000);
+    if (seconds > age.dataset.age) age.textContent = `${twoUnits(seconds)} ${age.dataset.after}`.trim();
+  }
+}
+
 function update(root = document) {
   arrive(root);
   localize(root);
@@ -45,5 +63,11 @@ function update(root = document) {
 }
 
 update();
+grow();
 setInterval(update, 5000, document);
-document.addEventListener("htmx:afterSettle", (event) => update(event.target));
+setInterval(grow, 1000);
+document.addEventListener("htmx:afterSettle", (event) => {
+  update(event.target);
+  grow(event.target);
+});
+window.twoUnits = twoUnits;

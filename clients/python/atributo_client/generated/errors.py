@@ -124,7 +124,7 @@ class FailedToComplete(AtributoError):
 
 
 class FailedToRollBack(AtributoError):
-    """The roll back itself failed; the curator finishes it."""
+    """The rollback itself failed; the curator finishes it."""
 
     code = "failed_to_roll_back"
 
