@@ -2,7 +2,6 @@
 
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from django.apps import apps
@@ -10,12 +9,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connection
 
-ROOMS = ("allocation", "queues", "pools")
 NEEDED_APPS = {
     "django.contrib.auth": "who may do what",
     "django.contrib.contenttypes": "permissions",
     "django.contrib.messages": "what a button says it did",
-    "knox": "tokens of programs",
     "django_htmx": "pages that follow what happens",
 }
 NEEDED_MIDDLEWARE = (
@@ -32,7 +29,6 @@ def check_project(app_configs: Any, **_: Any) -> list[CheckMessage]:
         return []
     return [
         *_settings(),
-        *_rooms(),
         *_apps(),
         *_middlewares(),
         *_time_zone(),
@@ -68,22 +64,6 @@ def _settings() -> list[CheckMessage]:
     refusals = apps.get_app_config("atributo_site").refusals  # type: ignore[attr-defined]
     hint = "Its default is used until ATRIBUTO or the environment has a value that fits."
     return [Error(each, hint=hint, id="atributo.E001") for each in refusals]
-
-
-def _rooms() -> list[CheckMessage]:
-    """Find packages of the project that have the name of one of ours."""
-    home = Path(__file__).resolve().parents[1]
-    found: list[CheckMessage] = []
-    for room in ROOMS:
-        if not apps.is_installed(room):
-            hint = f"Add '{room}' to INSTALLED_APPS: the rooms work together."
-            found.append(Error(f"The app '{room}' is missing.", hint=hint, id="atributo.E002"))
-        elif Path(str(import_module(room).__file__)).resolve().parents[1] != home:
-            where = import_module(room).__file__
-            sentence = f"The package '{room}' of Atributo is hidden by {where}."
-            hint = "Rename your package, or move it below another one."
-            found.append(Error(sentence, hint=hint, id="atributo.E003"))
-    return found
 
 
 def _apps() -> list[CheckMessage]:

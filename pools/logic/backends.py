@@ -35,10 +35,12 @@ def make_backend(
     return Backend(name, address, port, key, priority, weight)
 
 
-def static_backend(address: str, port: int) -> Backend:
+def static_backend(
+    address: str, port: int, name: str | None = None, priority: int = 0, weight: int = 0
+) -> Backend:
     """Make a backend from a given address; its key does not depend on the spelling."""
     canonical = str(ipaddress.ip_address(address))
-    return make_backend(f"{canonical}:{port}", canonical, port)
+    return make_backend(name or f"{canonical}:{port}", canonical, port, priority, weight)
 
 
 def backend_key(name: str, port: int, address: str, compat: bool = False) -> str:

@@ -48,14 +48,15 @@ def _checked(known: Declared, bound: Callable[[], dict[str, Any]]) -> Any:
         data = bound()
     except TypeError as error:
         raise BadPush(f"{known.path}: {error}") from error
+    try:
+        text = json.dumps(data, allow_nan=False)  # refuses what contains itself, too
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadPush(f"{known.path}: arguments must be JSON: {error}") from error
     if odd := _odd_name(data):
         raise BadPush(
             f"{known.path}: arguments must be JSON: {odd!r} is not text, but names a member"
         )
-    try:
-        return json.loads(json.dumps(data, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadPush(f"{known.path}: arguments must be JSON: {error}") from error
+    return json.loads(text)
 
 
 def _odd_name(value: Any) -> Any:

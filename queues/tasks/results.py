@@ -33,7 +33,10 @@ MOST_ATTEMPTS = 1000
 
 def new(task: Any, args: list[Any], kwargs: dict[str, Any], alias: str) -> Any:
     """Return the result of a task that is about to be enqueued; TypeError for what is no JSON."""
-    return _result(task, "", "READY", args, kwargs, alias)
+    try:
+        return _result(task, "", "READY", args, kwargs, alias)
+    except RecursionError as error:
+        raise TypeError("arguments must be JSON: these contain themselves") from error
 
 
 def stored(result_id: str, alias: str, task_class: type[Any]) -> Any:

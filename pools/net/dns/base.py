@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from pools.logic.backends import Backend, is_address, static_backend
 from pools.logic.errors import InvalidInput, ResolutionError
-from pools.logic.numbers import check_port
+from pools.logic.numbers import check_count, check_port
 from pools.net.runtime.driver import Driver
 from pools.net.runtime.events import Emitter
 from pools.net.runtime.fork import renew_after_fork
@@ -176,4 +176,9 @@ def _backend(index: int, item: Mapping[str, Any], default_port: int | None) -> B
     if not isinstance(address, str) or not is_address(address):
         raise InvalidInput(f"{where}.address must be an IP address: {address!r}")
     check_port(f"{where}.port", port)
-    return static_backend(address, port)
+    name, ranks = item.get("name"), (item.get("priority", 0), item.get("weight", 0))
+    if name is not None and not isinstance(name, str):
+        raise InvalidInput(f"{where}.name must be a text: {name!r}")
+    check_count(f"{where}.priority", ranks[0])
+    check_count(f"{where}.weight", ranks[1])
+    return static_backend(address, port, name, *ranks)

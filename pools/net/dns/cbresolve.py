@@ -38,6 +38,7 @@ TIMEOUT = re.compile(r"([1-9][0-9]*)(ms|s|m)?\Z", re.ASCII)
 UNITS = {None: 1, "ms": 1, "s": 1000, "m": 60_000}
 DEFAULT_TIMEOUT_MS = 5000
 DEFAULT_PORT = 80
+SILENT = logging.Logger("resolve", logging.CRITICAL)  # what fails is printed already
 
 
 class UsageError(Exception):
@@ -65,11 +66,14 @@ def main(
     resolver_options: Mapping[str, Any] | None = None,
 ) -> int:
     """Return 0 when backends were found, 1 when not, 2 when the arguments make no sense."""
+    more = dict(resolver_options or {})
     if environ.get("LOG_LEVEL"):
         logging.basicConfig(stream=stderr, level=environ["LOG_LEVEL"].upper())
+    else:
+        more.setdefault("log", SILENT)
     try:
         options = parse(argv)
-        resolver = make_resolver(options, resolver_options or {})
+        resolver = make_resolver(options, more)
         if options.follow and options.static:
             print("error: --follow is for DNS-based lookups only", file=stderr)
             return 1

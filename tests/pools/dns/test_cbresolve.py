@@ -84,10 +84,12 @@ def test_an_address_with_a_default_port():
     assert (code, stdout[:22]) == (0, "::1                 80")
 
 
-def test_a_name_that_is_not_found(dns):
+def test_a_name_that_is_not_found(dns, caplog):
+    caplog.set_level("INFO", "pools")
     code, stdout, stderr = ask(dns, "nowhere.example")
     assert (code, stdout) == (1, "")
     assert "error: failed to find any DNS records for (_http._tcp.)nowhere.example" in stderr
+    assert caplog.records == []  # once is enough
 
 
 def test_each_step_is_tried_once(dns):

@@ -256,6 +256,8 @@ def test_static_duplicates_are_one():
         ({"address": "1.2.3.4", "port": 70000}, "backends[0].port"),
         ({"address": "1.2.3.4", "port": "80"}, "backends[0].port"),
         ({"address": None, "port": 80}, "backends[0].address"),
+        ({"address": "1.2.3.4", "port": 80, "weight": -1}, "backends[0].weight"),
+        ({"address": "1.2.3.4", "port": 80, "name": 5}, "backends[0].name"),
     ],
 )
 def test_static_backends_are_checked(item, where):

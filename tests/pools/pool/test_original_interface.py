@@ -41,6 +41,14 @@ def test_a_resolver_of_ones_own_with_recovery_left_out(echo):
         assert (resolver.state, resolver.count()) == ("running", 0)
 
 
+def test_a_resolver_of_ones_own_may_know_names_and_weights():
+    with Fixed() as resolver:
+        ranked = {"name": "a.example", "priority": 1, "weight": 80}
+        resolver.publish([{"address": "10.0.0.1", "port": 80, **ranked}])
+        (backend,) = resolver.list().values()
+    assert {name: getattr(backend, name) for name in ranked} == ranked
+
+
 def test_a_resolver_of_ones_own_that_fails():
     class Failing(Resolver):
         def start(self):

@@ -95,11 +95,14 @@ class Odd:
     """No JSON."""
 
 
+CIRCLE: list = []
+CIRCLE.append(CIRCLE)
 WRONG = [((), {}), ((1, 2, 3), {}), ((1,), {"a": 2}), ((1,), {"c": 2})]
 WRONG += [((Odd(),), {}), ((math.nan,), {}), (({1: 2},), {}), ((b"x",), {}), (({1},), {})]
+WRONG += [((CIRCLE,), {})]
 
 
-@pytest.mark.parametrize(("arguments", "keywords"), WRONG, ids=range(9))
+@pytest.mark.parametrize(("arguments", "keywords"), WRONG, ids=range(10))
 def test_arguments_that_do_not_fit_are_refused(queue, shop, arguments, keywords):
     with pytest.raises(BadPush, match=f"{SHOP}.add: "):
         queue.push(shop.add, *arguments, **keywords)

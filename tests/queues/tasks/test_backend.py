@@ -157,6 +157,10 @@ def test_what_cannot_be_enqueued_is_refused_and_leaves_no_row(shop):
         shop.noop.using(sticky_key="a/b\n").enqueue()
     with pytest.raises(TypeError):
         shop.noop.enqueue(object())
+    circle: list = []
+    circle.append(circle)
+    with pytest.raises(TypeError, match="contain themselves"):
+        shop.noop.enqueue(circle)
     with pytest.raises(InvalidTask, match="JSON"):
         shop.noop.enqueue(math.nan)
     with pytest.raises(DataRefused):
