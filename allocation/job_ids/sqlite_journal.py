@@ -6,6 +6,7 @@ each row is copied into the file, and the newer of the two counts. Callers hold 
 of the database, so nobody else reads or writes the file at that time.
 """
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import connections
+from django.db import OperationalError, connections
 
 from allocation.models import IdNumber
 
@@ -29,8 +30,10 @@ def keep(number: int, using: str) -> None:
     row = IdNumber.objects.using(using).get(pk=number)
     record = {name: getattr(row, name) for name in FIELDS}
     record["expires_at"] = row.expires_at.isoformat() if row.expires_at else None
+    text = json.dumps(record).encode().ljust(RECORD_BYTES)
     with _file(using) as file:
-        os.pwrite(file, json.dumps(record).encode().ljust(RECORD_BYTES), number * RECORD_BYTES)
+        if os.pwrite(file, text, number * RECORD_BYTES) < RECORD_BYTES:  # the disk is full now
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def recalled(rows: Iterable[IdNumber], using: str) -> list[IdNumber]:
@@ -66,8 +69,13 @@ def path_of(using: str) -> str:
 
 @contextmanager
 def _file(using: str) -> Iterator[int]:
-    file = os.open(path_of(using), os.O_RDWR | os.O_CREAT, 0o666)
+    """Open the file, which is a part of the database: its failures are failures of that."""
+    path = path_of(using)
     try:
-        yield file
-    finally:
-        os.close(file)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            yield file
+        finally:
+            os.close(file)
+    except OSError as error:
+        raise OperationalError(f"{path}: {error.strerror}") from error

@@ -30,12 +30,20 @@ class Recorded(NamedTuple):
 
 
 class _Commits:
-    """Remember whether anything that was recorded through one door is committed."""
+    """Remember whether anything that was recorded through one door is committed.
 
-    has_one = False
+    What a door inside it commits counts, too: a request of the command `web` is one. What was
+    committed before it was entered does not.
+    """
+
+    def __init__(self, outer: "_Commits | None") -> None:
+        self._outer = outer
+        self.has_one = False
 
     def count(self) -> None:
         self.has_one = True
+        if self._outer is not None:
+            self._outer.count()
 
 
 SYSTEM = Actor("system")
@@ -47,7 +55,7 @@ _commits: ContextVar[_Commits | None] = ContextVar("commits", default=None)
 def acting(actor: Actor) -> Iterator[None]:
     """Give this actor to everything that is recorded inside."""
     reset = _actor.set(actor)
-    commits = _commits.set(_commits.get() or _Commits())
+    commits = _commits.set(_Commits(_commits.get()))
     try:
         yield
     finally:

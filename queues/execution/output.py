@@ -39,11 +39,11 @@ class Lines:
         self._is_full = is_full
         self._parts: list[str] = []  # of a line whose end has not come
         self._size = self._left_out = 0
+        self._skips_on = False  # the end of a line that is not kept has not come
 
     def write(self, text: str) -> None:
         if self._is_full():
-            lines = text.count("\n")
-            self._skip(lines, len(text) - lines)
+            self._leave_out(text)
             return
         first, *others = text.split("\n")
         self._begin(first)
@@ -55,6 +55,16 @@ class Lines:
         """End a last line that has no end: it belongs to this job, not to the next one."""
         if self._parts:
             self._end_line()
+        elif self._skips_on:
+            self._skip(1, 0)
+        self._skips_on = False
+
+    def _leave_out(self, text: str) -> None:
+        """Count the lines that end here, with what was there of the first one."""
+        lines = text.count("\n")
+        self._skip(lines, len(text) - lines + self._size + self._left_out)
+        self._parts, self._size, self._left_out = [], 0, 0
+        self._skips_on = not text.endswith("\n")
 
     def _begin(self, part: str) -> None:
         if part and self._size < MOST_KEPT:

@@ -131,6 +131,8 @@ class Worker(RQWorker):
             self.rq.rest()
         if not self._takes_more():
             self._has_missed_bells = True
+            if self.rq.is_suspended():  # which only holds for jobs
+                self._look_for_scripts()
             self.lanes.wait([], PAUSE_SECONDS)
             return
         if self.lanes.free() is not None:
@@ -141,8 +143,7 @@ class Worker(RQWorker):
 
     def _fill(self) -> None:
         """Begin what waits, as far as lanes are free."""
-        if time.monotonic() > self._look_at:
-            self.run_scripts()
+        self._look_for_scripts()
         if self._has_missed_bells:
             self.look()
         try:
@@ -183,6 +184,10 @@ class Worker(RQWorker):
         elif not self.runners.is_answered(bell):
             self.run_slot(bell)
         self._rows_are_there()
+
+    def _look_for_scripts(self) -> None:
+        if time.monotonic() > self._look_at:
+            self.run_scripts()
 
     def run_scripts(self) -> None:
         """Run scripts that somebody waits for, before all jobs."""

@@ -3,7 +3,7 @@
 import pytest
 from django.db.transaction import atomic
 
-from atributo_site.core.events import Actor, acting, current_actor, record
+from atributo_site.core.events import Actor, acting, current_actor, has_done_something, record
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.redaction import MASK
@@ -30,6 +30,19 @@ def test_the_actor_is_forgotten_afterwards():
     with acting(Actor("ada")):
         pass
     assert current_actor().name == "system"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_done_before_a_door_was_entered_is_not_done_through_it():
+    with acting(Actor("vm", "command")):  # as `manage.py web` is, which answers requests
+        record("demo.made", "site:demo")
+        for _ in range(2):
+            with acting(Actor("ada", "rest")):
+                assert not has_done_something()
+                with acting(Actor("ada", "browser")):
+                    record("demo.made", "site:demo")
+                assert has_done_something()
+        assert has_done_something()
 
 
 def test_an_event_of_a_transaction_that_rolls_back_never_happened():

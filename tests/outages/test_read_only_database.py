@@ -3,6 +3,7 @@
 import pytest
 from django.db import Error, connection
 
+from allocation.job_ids import ids, sqlite_journal
 from atributo_site.core.availability.outages import REQUESTS, outages
 from atributo_site.core.events import record
 from atributo_site.core.models.clock import from_now
@@ -86,6 +87,19 @@ def test_a_full_disk_is_called_that(client_as, database):
         make_room(database)
         outages.succeeded(REQUESTS)
     assert client.post("/api/v1/collections/texts", LARGE, "application/json").status_code == 201
+
+
+@pytest.mark.only_on("sqlite")
+def test_so_is_one_that_has_no_room_for_the_marks_of_job_ids(client_as, monkeypatch):
+    client = client_as("admin")
+    ids.release()
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite_journal, "path_of", lambda using: "/dev/full")
+        answer = client.post("/api/v1/job-ids", {}, "application/json")
+        assert (answer.status_code, answer.json()["code"]) == (503, "disk_full")
+        assert client.get("/readyz").json()["database"] == "disk full"
+    outages.succeeded(REQUESTS)
+    assert client.post("/api/v1/job-ids", {}, "application/json").status_code == 201
 
 
 FULL = """

@@ -3,9 +3,12 @@
 A busy server is in no trouble: the same call may succeed in a moment.
 """
 
+import errno
 import sqlite3
 import sys
 from dataclasses import dataclass
+
+from django.db import OperationalError
 
 from atributo_site.core.errors import ConnectionLost, DatabaseRefused
 
@@ -17,6 +20,7 @@ OF_SQLITE = {
     sqlite3.SQLITE_IOERR: AWAY,
 }
 OF_POSTGRESQL = {"53100": DISK_FULL, "25006": READ_ONLY}
+OF_FILES = {errno.ENOSPC: DISK_FULL, errno.EDQUOT: DISK_FULL, errno.EROFS: READ_ONLY}
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ def state_of_database(error: BaseException) -> str | None:
         return AWAY
     if isinstance(cause, sqlite3.Error):
         return OF_SQLITE.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
+    if isinstance(cause, OSError) and isinstance(error, OperationalError):  # a file beside SQLite
+        return OF_FILES.get(cause.errno or 0)
     return None
 
 

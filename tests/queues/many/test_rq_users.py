@@ -14,6 +14,7 @@ from rq.suspension import resume, suspend
 import queues
 from queues.models import QueuedJob
 from queues.worker import slot_runner
+from queues.worker.run_now import run_script
 from tests.queues.many.gates import Gates
 
 
@@ -87,6 +88,7 @@ def test_a_suspended_worker_takes_no_job_until_it_is_resumed(
     wait_until(lambda: seen() is not None and seen().get_state() == "suspended")
     job = queue.get(queue.push(act))
     wait_until(lambda: seen().get_state() == "suspended")
+    assert run_script(act["mount"], act["name"], [6, 7]).result == [6, 7]  # somebody waits for it
     assert job.status == "pending"
     rq("resume")
     wait_until(lambda: job.status == "complete")

@@ -10,7 +10,7 @@ import pytest
 from queues.children.child_process import Workhorse
 from queues.children.protocol import ChildGone
 from queues.execution.execution import CUT_HERE, MOST_LINES
-from queues.execution.output import LONGEST_LINE
+from queues.execution.output import LONGEST_LINE, Lines
 from tests.queues.worker.child_calls import messages, work
 
 LARGE = 20_000_000
@@ -157,9 +157,22 @@ def test_a_flood_on_standard_error_does_no_harm(workhorse, run):
     lines, done = texts(workhorse, work(floods))
     assert done["ok"], done
     assert len(lines) == MOST_LINES + 2
-    first, _, last = lines[-1].partition(" more lines with ")
-    assert int(first.replace(",", "")) == pytest.approx(LARGE / 2 / 100 - MOST_LINES, abs=2)
-    assert int(last.split()[0].replace(",", "")) == pytest.approx(LARGE, rel=0.01)
+    more = LARGE // 2 // 100 - MOST_LINES
+    cut = f"{more + 1:,} more lines with {more * 99 + LARGE // 2:,} characters were cut"
+    assert lines[-1] == cut  # the last line has no end
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("size", range(1, 9))
+def test_cut_lines_are_counted_wherever_their_pieces_end(size, end):
+    text, kept, cut = f"one\ntwo\nthree\nfour\nfive{end}", [], [(0, 0)]
+    skip = lambda *more: cut.append(more)  # noqa: E731
+    line = lambda text, _: kept.append(text) if len(kept) < 2 else skip(1, len(text))  # noqa: E731
+    lines = Lines(line, skip, lambda: len(cut) > 1)
+    for begin in range(0, len(text), size):
+        lines.write(text[begin : begin + size])
+    lines.end()
+    assert (kept, [sum(each) for each in zip(*cut, strict=True)]) == (["one", "two"], [3, 13])
 
 
 def test_output_shows_no_secret(workhorse):
