@@ -132,7 +132,7 @@ class Worker(RQWorker):
         if not self._takes_more():
             self._has_missed_bells = True
             if self.rq.is_suspended():  # which only holds for jobs
-                self._look_for_scripts()
+                self.run_scripts()
             self.lanes.wait([], PAUSE_SECONDS)
             return
         if self.lanes.free() is not None:
@@ -143,7 +143,7 @@ class Worker(RQWorker):
 
     def _fill(self) -> None:
         """Begin what waits, as far as lanes are free."""
-        self._look_for_scripts()
+        self.run_scripts()
         if self._has_missed_bells:
             self.look()
         try:
@@ -175,25 +175,22 @@ class Worker(RQWorker):
 
     def _wait(self) -> None:
         """Wait for the children, and for bells if somebody is free to answer."""
-        others = [self.listener.fileno()] if self.lanes.free() is not None else []
-        self.lanes.wait(others)
+        self.lanes.wait([self.listener.fileno()] if self.lanes.free() is not None else [])
 
     def answer(self, bell: Bell) -> None:
         if bell.queue == script_runs.NOW:
+            self._look_at = 0.0
             self.run_scripts()
         elif not self.runners.is_answered(bell):
             self.run_slot(bell)
         self._rows_are_there()
 
-    def _look_for_scripts(self) -> None:
-        if time.monotonic() > self._look_at:
-            self.run_scripts()
-
     def run_scripts(self) -> None:
-        """Run scripts that somebody waits for, before all jobs."""
+        """Run scripts that somebody waits for, before all jobs; look for them now and then."""
+        if time.monotonic() < self._look_at:
+            return
         while not self._stop_requested and (lane := self.lanes.free()) is not None:
-            run = script_runs.taken(self.presence.holder)
-            if run is None:
+            if (run := script_runs.taken(self.presence.holder)) is None:
                 break
             steps = script_runs.steps(
                 run, self.presence.holder, lane.workhorse, self.keep, self.runners.is_stopping
@@ -298,9 +295,8 @@ class Worker(RQWorker):
 
     def _takes_more(self) -> bool:
         """Return whether a job may begin here now."""
-        if self._stop_requested or not self.allowance.has_room():
-            return False
-        return not self.rq.is_suspended()
+        is_over = self._stop_requested or not self.allowance.has_room()
+        return not is_over and not self.rq.is_suspended()
 
     def _look_soon(self) -> None:
         self._has_missed_bells = True
