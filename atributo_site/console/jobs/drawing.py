@@ -118,11 +118,14 @@ def _place(drawing: Drawing, nodes: dict[int, Node]) -> None:
         node.y = at * (HEIGHT + GAP_Y) + 1
     drawing.nodes = sorted(nodes.values(), key=lambda each: (each.x, each.y))
     drawing.width = max(node.x for node in nodes.values()) + WIDTH + 2
-    drawing.height = max(filled.values()) * (HEIGHT + GAP_Y) - GAP_Y + 2
+    drawing.height = max(filled.values()) * (HEIGHT + GAP_Y) + 2
 
 
 def _line(begin: Node, end: Node) -> dict[str, Any]:
     x1, x2 = begin.x + WIDTH, end.x
     y1, y2 = begin.y + HEIGHT // 2, end.y + HEIGHT // 2
+    if y1 == y2 and end.column > begin.column + 1:  # below the jobs between them
+        low = y1 + HEIGHT
+        return {"path": f"M{x1} {y1} C{x1 + GAP_X} {low} {x2 - GAP_X} {low} {x2} {y2}"}
     middle = (x1 + x2) // 2
     return {"path": f"M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}"}

@@ -159,7 +159,7 @@ def test_no_plan_made_behind_the_gate_sorts_the_jobs_of_a_flow(queue, act):
 @pytest.mark.parametrize("statement", [sql.take, sql.adopt, links.fail, links.release, links.block])
 def test_no_plan_for_jobs_that_are_named_reads_all_that_wait(statement, queue, act):
     """While statistics know of few, each index of waiting jobs looks as good as their ids."""
-    queue.push_many(act, [None] * 10, flow_key="a")
+    queue.push_many(act, [None] * 2000, flow_key="a")
     given = {"slot_id": 1, "epoch": 1, "ran_on": "", "flow_id": 1, "station": "", "ids": "{1,2}"}
     given |= {"error": "", "fingerprint": "", "far": "2030-01-01"}
     with atomic(), connection.cursor() as cursor:

@@ -167,6 +167,8 @@ def test_a_drawing_has_each_job_before_those_that_wait_for_it(queue, act):
         nodes = drawing_of(QueuedJob.objects.get(pk=pk), database_now()).nodes
         assert [str(node.id) for node in nodes][:3] == [first, second, last]
         assert len({node.x for node in nodes}) == 4
+    drawing = drawing_of(QueuedJob.objects.get(pk=last), database_now())
+    assert len({line["path"] for line in drawing.lines}) == len(drawing.lines) == 4
 
 
 def test_an_open_batch_is_closed_by_its_button(queue, client_as):
