@@ -14,8 +14,8 @@ from django.db import Error as DatabaseError
 from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
+from rq import Queue, worker_registration
 from rq import Worker as RQWorker
-from rq import worker_registration
 from rq.exceptions import StopRequested
 from rq.utils import now as rq_now
 
@@ -231,6 +231,8 @@ class Worker(RQWorker):
             pipeline.hset(self.key, mapping=self.serialize())
             self.rq.write(pipeline)
             worker_registration.register(self, pipeline)
+            # Where others have queues, `rq info` shows the workers of known queues alone.
+            pipeline.sadd(Queue.redis_queues_keys, *(each.key for each in self.queues))
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
         self.cancellations.listen()
