@@ -12,6 +12,8 @@ from typing import Any
 import structlog
 from redis import Redis
 from redis.exceptions import RedisError
+from rq import Queue, worker_registration
+from rq import Worker as RQWorker
 from rq.command import PUBSUB_CHANNEL_TEMPLATE
 from rq.job import Job
 from rq.suspension import WORKERS_SUSPENDED
@@ -121,6 +123,11 @@ class RQRecord:
         pipeline.hset(self._key, mapping=facts)
         self._shown_job, self._shown_state = facts.get("current_job", ""), self._state
         self._is_told = True
+
+    def register(self, pipeline: Any, worker: RQWorker) -> None:
+        """Enter RQ's lists; beside queues of others, `rq info` shows the workers of known ones."""
+        worker_registration.register(worker, pipeline)
+        pipeline.sadd(Queue.redis_queues_keys, *(each.key for each in worker.queues))
 
     def is_suspended(self) -> bool:
         """Return whether `rq suspend` was called; a Redis that is away leaves it as it was."""

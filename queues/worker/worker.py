@@ -3,9 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import structlog
@@ -15,7 +13,6 @@ from django.db import connections
 from redis import Redis
 from redis.exceptions import RedisError
 from rq import Worker as RQWorker
-from rq import worker_registration
 from rq.exceptions import StopRequested
 from rq.utils import now as rq_now
 
@@ -114,7 +111,8 @@ class Worker(RQWorker):
             except StopRequested:
                 continue
             except (DatabaseError, DatabaseBusy) as error:
-                self._quietly(partial(self._without_database, error))
+                with suppress(StopRequested):
+                    self._without_database(error)
         self._leave()
         return True
 
@@ -227,7 +225,7 @@ class Worker(RQWorker):
         with self.connection.pipeline() as pipeline:
             pipeline.hset(self.key, mapping=self.serialize())
             self.rq.write(pipeline)
-            worker_registration.register(self, pipeline)
+            self.rq.register(pipeline, self)
             pipeline.expire(self.key, self.worker_ttl + 60)
             pipeline.execute()
         self.cancellations.listen()
@@ -367,10 +365,6 @@ class Worker(RQWorker):
     def _rows_are_there(self) -> None:
         self._failed_with = ""
         outages.succeeded(ROWS)
-
-    def _quietly(self, step: Callable[[], None]) -> None:
-        with suppress(StopRequested):
-            step()
 
     def _arrive(self) -> None:
         """Show up after the handlers are set: whoever sees this worker may stop it cleanly."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import django_rq.views
 import pytest
+from rq import Queue
 from rq import Worker as RQWorker
 from rq.command import send_shutdown_command
 from rq.suspension import resume, suspend
@@ -56,7 +57,8 @@ def test_a_busy_worker_and_its_job_are_shown(queue, worker, gates, wait_until, s
     assert seen().get_current_job_id() is None
 
 
-def test_jobs_are_counted(queue, act, worker, wait_until, seen, rq):
+def test_jobs_are_counted(queue, act, worker, wait_until, seen, rq, redis_connection):
+    Queue("theirs", connection=redis_connection).enqueue(os.getpid)  # beside queues of others, too
     worker()
     queue.push_many(act, [None] * 5)
     queue.push(act, {"odd": True}, max_failures=0)
