@@ -327,7 +327,7 @@ FAULTS = [
     Fault("DNS in doubt", most_backends_disappear_at_once, "name.troubled", "svc", "Look up svc"),
     Fault("backend dead", a_backend_refuses_connections, "backends.dead", "10.0.0.1:80"),
     Fault("backend refused", a_backend_is_not_permitted, "backends.refused", "1 backend"),
-    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 40s"),
+    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 4"),
     Fault("clock back", the_clock_went_back, "job_ids.ahead", "2h ahead"),
     Fault("rule broken", a_rule_is_broken, "rule.broken", "key ada"),
     Fault("restarts", a_process_restarts_again_and_again, "process.restarted", "web was restarted"),

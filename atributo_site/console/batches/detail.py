@@ -1,5 +1,6 @@
 """Show one batch: its progress, its callbacks and its jobs."""
 
+from django.db.models import F
 from django.http import HttpRequest, HttpResponse
 
 from atributo_site.console.base.screen import Screen
@@ -13,7 +14,13 @@ from queues.models import QueuedJob
 from queues.queries.batches import STATES, batch_dict
 
 SHOWN = 50
-FIRST = ("failed", "progress", "pending", "complete")
+FEW = 1000
+FIRST = {
+    "failed": ("failed", "aborted", "expired"),
+    "progress": ("running",),
+    "pending": ("waiting", "blocked"),
+    "complete": ("complete",),
+}
 
 
 class OneBatch(Screen):
@@ -31,7 +38,7 @@ class OneBatch(Screen):
             batch=batch,
             facts=facts,
             counts=[(state, facts["jobs"][state]) for state in STATES if facts["jobs"][state]],
-            jobs=with_states(first_jobs(batch.pk), now),
+            jobs=with_states(first_jobs(batch.pk, facts["jobs"]), now),
             shown=SHOWN,
             has_failed=facts["jobs"]["failed"]
             + facts["jobs"]["aborted"]
@@ -45,10 +52,16 @@ class OneBatch(Screen):
         )
 
 
-def first_jobs(batch_id: int) -> list[QueuedJob]:
-    """Return what people look for first: failed jobs, then what runs, waits and is done."""
+def first_jobs(batch_id: int, counts: dict[str, int]) -> list[QueuedJob]:
+    """Return what people look for first: failed jobs, then what runs, waits and is done.
+
+    Few of many are sorted: in the order of ids, PostgreSQL may look through all jobs for them.
+    """
     jobs: list[QueuedJob] = []
-    for status in FIRST:
-        rows = QueuedJob.objects.filter(batch=batch_id, status=status).select_related("queue")
-        jobs += rows.defer("data", "result").order_by("pk")[: max(1, SHOWN - len(jobs))]
-    return jobs[:SHOWN]
+    for status, states in FIRST.items():
+        count, room = sum(counts[state] for state in states), SHOWN - len(jobs)
+        if count and room:
+            rows = QueuedJob.objects.filter(batch=batch_id, status=status).select_related("queue")
+            by_id = F("pk") + 0 if count <= FEW else "pk"
+            jobs += rows.defer("data", "result").order_by(by_id)[:room]
+    return jobs
