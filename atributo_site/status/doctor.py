@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,13 @@ from atributo_site.config.described import versions
 from atributo_site.config.env_file import source_of
 from atributo_site.core.models.clock import database_now
 from atributo_site.core.postgresql import pending_indexes
-from atributo_site.status.machine import ENV_FILE, MEGABYTE, free_bytes, unknown_settings
+from atributo_site.status.machine import (
+    ENV_FILE,
+    MEGABYTE,
+    clock_skew_seconds,
+    free_bytes,
+    unknown_settings,
+)
 from atributo_site.status.redis import RedisHealth, redis_health
 from atributo_site.status.snapshot import present
 from atributo_site.status.symptoms import MOST_AHEAD_SECONDS
@@ -174,7 +179,7 @@ def _migrations() -> Finding:
 
 
 def _clock() -> Finding:
-    skew = abs((datetime.now(UTC) - database_now()).total_seconds())
+    skew = abs(clock_skew_seconds())
     sentence = f"{socket.gethostname()} and the database differ by {skew * 1000:.0f}ms"
     if skew > LARGEST_SKEW_SECONDS:
         return Finding("clock", "warning", sentence, "run a time service (NTP) on both")

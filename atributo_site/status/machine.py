@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from atributo_site.config.environment import Environment
 from atributo_site.config.places import env_file
 from atributo_site.config.variables import variables_of
 from atributo_site.core.incidents.symptom import Severity, Symptom
+from atributo_site.core.models.clock import database_now
 
 LARGEST_SKEW_SECONDS = 2.0  # between the clock of this machine and the database's
 SLOW_SECONDS = 3.0  # for a short answer of the database
@@ -65,6 +67,22 @@ def of_site(
         detail=detail,
         command=command,
     )
+
+
+def clock_skew_seconds() -> float:
+    """Return how far the clock here is ahead of the database's, however late that answers."""
+    return skew(_here(), database_now(), _here())
+
+
+def skew(before: datetime, there: datetime, after: datetime) -> float:
+    """Return by how many seconds an answer lies before it was asked for, or (negative) after."""
+    if there < before:
+        return (before - there).total_seconds()
+    return min(0.0, (after - there).total_seconds())
+
+
+def _here() -> datetime:
+    return datetime.now(UTC)
 
 
 def _clock(skew_seconds: float) -> list[Symptom]:

@@ -5,7 +5,7 @@ what an operator should look at first.
 """
 
 import time
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +20,7 @@ from atributo_site.core.models import Event, Lease
 from atributo_site.core.text import runnable
 from atributo_site.curator.integrity import summary as integrity
 from atributo_site.curator.leadership import ROLE as CURATOR
+from atributo_site.status.machine import clock_skew_seconds
 from atributo_site.status.redis import redis_health
 from atributo_site.status.screens import screen_of
 from atributo_site.status.symptoms import symptoms
@@ -41,12 +42,10 @@ def snapshot(now: datetime) -> dict[str, Any]:
 
 def state_of_everything(now: datetime) -> dict[str, Any]:
     """Return what every room says of itself; a process without pages can ask for it, too."""
-    skew = (datetime.now(UTC) - now).total_seconds()  # `now` is the database's
     return {
         "now": now,
         "badge": settings.ATRIBUTO.badge or settings.ATRIBUTO.mode,
-        "database": {"vendor": connection.vendor, "answer_seconds": _answer_seconds()},
-        "clock_skew_seconds": skew,
+        **_database(),
         **present(now),
         "allocation": allocation.snapshot(now),
         "fenced": fenced(),
@@ -57,12 +56,13 @@ def state_of_everything(now: datetime) -> dict[str, Any]:
     }
 
 
-def _answer_seconds() -> float:
-    """Return how long the database takes for the shortest answer."""
+def _database() -> dict[str, Any]:
+    """Return how far its clock is away, and how long it takes for so short an answer."""
     begun = time.monotonic()
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return round(time.monotonic() - begun, 3)
+    skew = clock_skew_seconds()
+    seconds = round(time.monotonic() - begun, 3)
+    facts = {"vendor": connection.vendor, "answer_seconds": seconds}
+    return {"database": facts, "clock_skew_seconds": skew}
 
 
 def _orphaned_locks() -> dict[str, Any]:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from django.db import connection
-
 from allocation.atributo import Atributo
 from allocation.instances.availability import heartbeat
 from allocation.models import Drain, IdNumber
@@ -235,8 +233,9 @@ def a_backend_is_not_permitted(site):
 
 
 def the_clock_is_wrong(site):
-    site.skew = timedelta(seconds=40)
-    return lambda: setattr(site, "skew", timedelta())
+    right = machine._here
+    site.monkeypatch.setattr(machine, "_here", lambda: right() + timedelta(seconds=40))
+    return lambda: site.monkeypatch.setattr(machine, "_here", right)
 
 
 def the_clock_went_back(site):
@@ -263,15 +262,14 @@ def a_process_restarts_again_and_again(site):
 def the_database_is_slow(site):
     site.monkeypatch.setattr(machine, "SLOW_SECONDS", 0.2)
 
-    def slowly(execute, sql, *rest):
-        time.sleep(0.3 if sql == "SELECT 1" else 0)
-        return execute(sql, *rest)
+    def slowly():
+        time.sleep(0.3)
+        return database_now()
 
-    connection.execute_wrappers.append(slowly)
-    site.at_the_end(lambda: slowly in connection.execute_wrappers and forget())
+    site.monkeypatch.setattr(machine, "database_now", slowly)
 
     def forget():
-        connection.execute_wrappers.remove(slowly)
+        site.monkeypatch.setattr(machine, "database_now", database_now)
         site.monkeypatch.setattr(machine, "SLOW_SECONDS", 60)  # a busy machine is no fault
 
     return forget

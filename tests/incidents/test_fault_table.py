@@ -1,7 +1,5 @@
 """Each fault becomes an incident that names its object, has a safe action and ends by itself."""
 
-from datetime import timedelta
-
 import pytest
 from django.test import Client as Browser
 
@@ -24,8 +22,6 @@ pytestmark = pytest.mark.django_db
 class Site:
     """A site where everything runs, until a fault begins."""
 
-    skew = timedelta()
-
     def __init__(self, settings, monkeypatch, redis, request):
         self.settings, self.monkeypatch, self.redis = settings, monkeypatch, redis
         self.at_the_end = request.addfinalizer
@@ -34,7 +30,7 @@ class Site:
 
     def look(self):
         """Do what the curator and a page do, one after the other; one of them may be missing."""
-        now = database_now() + self.skew
+        now = database_now()
         if self._has_curator():
             repairs.follow(now, self.lease)
         return {row.kind: row for row in open_now(symptoms(state_of_everything(now)), now)}

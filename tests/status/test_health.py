@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import redis
@@ -12,7 +13,7 @@ from django.db import OperationalError, connection
 from allocation.models import IdNumber
 from atributo_site.core.models import Lease
 from atributo_site.core.models.clock import database_now
-from atributo_site.status import doctor, probes
+from atributo_site.status import doctor, machine, probes
 from atributo_site.status.doctor import Finding, examine
 from atributo_site.status.metrics import exposition
 from atributo_site.status.redis import redis_health
@@ -243,3 +244,10 @@ def test_metrics_need_a_token_unless_they_are_open(client, settings):
     assert client.get("/metrics").status_code == 401
     settings.ATRIBUTO = dataclasses.replace(settings.ATRIBUTO, metrics_open=True)
     assert client.get("/metrics").status_code == 200
+
+
+@pytest.mark.parametrize(("at", "ahead"), [(-40, 40.0), (0, 0.0), (4, 0.0), (45, -40.0)])
+def test_a_late_answer_of_the_database_is_no_wrong_clock(at, ahead):
+    asked = datetime(2026, 1, 1, tzinfo=UTC)
+    answered = asked + timedelta(seconds=5)
+    assert machine.skew(asked, asked + timedelta(seconds=at), answered) == ahead
