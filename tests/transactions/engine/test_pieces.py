@@ -12,6 +12,7 @@ from allocation.transactions.models import Document, JournalEntry, Lock
 from allocation.transactions.models import Transaction as Row
 from atributo_site.core.models import Event
 from atributo_site.core.models.clock import database_now
+from tests.servers.waiting import wait_until
 from tests.transactions.engine.poison import poisoned
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +34,10 @@ def begun(store, collection, keys):
 
 def sweep(lease):
     """One sweep whose time is over after every transaction had one piece."""
-    return expired_transactions(database_now(), lease, seconds=0)
+    swept = expired_transactions(database_now(), lease, seconds=0)
+    ended = database_now()
+    wait_until(lambda: database_now() > ended)  # what is left is due again at that moment
+    return swept
 
 
 def status(txn):
