@@ -42,7 +42,7 @@ def choose_and_see(page, name):
     """Choose a pace and wait for its first refresh, during which the page ignores others."""
     choose(page, name)
     page.clock.run_for(2_000)
-    wait_until(lambda: page.evaluate("window.swaps") > 0)  # of the part, and the number beside it
+    wait_until(lambda: page.evaluate("window.swaps") == 2)  # of the part, and the number beside it
     page.clock.run_for(100)  # in which htmx settles
 
 

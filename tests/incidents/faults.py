@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import count
 
 from allocation.atributo import Atributo
 from allocation.instances.availability import heartbeat
@@ -20,7 +21,7 @@ from atributo_site.core.models import Event, Lease
 from atributo_site.core.models.clock import database_now, from_now
 from atributo_site.curator.integrity import all_rules
 from atributo_site.models import RuleCheck
-from atributo_site.status import machine
+from atributo_site.status import machine, snapshot
 from pools.models import Backend, Pool, PoolSnapshot
 from queues import catalogue
 from queues.models import Queue, QueuedJob, Slot, Station
@@ -233,9 +234,15 @@ def a_backend_is_not_permitted(site):
 
 
 def the_clock_is_wrong(site):
-    right = machine._here
-    site.monkeypatch.setattr(machine, "_here", lambda: right() + timedelta(seconds=40))
-    return lambda: site.monkeypatch.setattr(machine, "_here", right)
+    here, right = machine._here, database_now()
+    site.monkeypatch.setattr(machine, "_here", lambda: right + timedelta(seconds=40))
+    site.monkeypatch.setattr(machine, "database_now", lambda: right)
+
+    def forget():
+        site.monkeypatch.setattr(machine, "_here", here)
+        site.monkeypatch.setattr(machine, "database_now", database_now)
+
+    return forget
 
 
 def the_clock_went_back(site):
@@ -260,16 +267,10 @@ def a_process_restarts_again_and_again(site):
 
 
 def the_database_is_slow(site):
-    site.monkeypatch.setattr(machine, "SLOW_SECONDS", 0.2)
-
-    def slowly():
-        time.sleep(0.3)
-        return database_now()
-
-    site.monkeypatch.setattr(machine, "database_now", slowly)
+    site.monkeypatch.setattr(snapshot, "monotonic", count(step=4).__next__)
 
     def forget():
-        site.monkeypatch.setattr(machine, "database_now", database_now)
+        site.monkeypatch.setattr(snapshot, "monotonic", time.monotonic)
         site.monkeypatch.setattr(machine, "SLOW_SECONDS", 60)  # a busy machine is no fault
 
     return forget
@@ -325,11 +326,11 @@ FAULTS = [
     Fault("DNS in doubt", most_backends_disappear_at_once, "name.troubled", "svc", "Look up svc"),
     Fault("backend dead", a_backend_refuses_connections, "backends.dead", "10.0.0.1:80"),
     Fault("backend refused", a_backend_is_not_permitted, "backends.refused", "1 backend"),
-    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 4"),
+    Fault("clock skew", the_clock_is_wrong, "clock.skewed", "differ by 40s"),
     Fault("clock back", the_clock_went_back, "job_ids.ahead", "2h ahead"),
     Fault("rule broken", a_rule_is_broken, "rule.broken", "key ada"),
     Fault("restarts", a_process_restarts_again_and_again, "process.restarted", "web was restarted"),
-    Fault("database slow", the_database_is_slow, "database.slow", "The database took"),
+    Fault("database slow", the_database_is_slow, "database.slow", "The database took 4s"),
     Fault("disk full", the_disk_is_full, "disk.full", "almost full"),
     Fault("bad settings", a_setting_is_mistyped, "setting.unknown", "ATRIBUTO_WROKERS"),
     Fault("passwords", somebody_guesses_passwords, "log_ins.failing", "grace"),

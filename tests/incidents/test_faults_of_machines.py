@@ -36,21 +36,21 @@ def test_each_fault_is_seen_and_over(site, spawn, free_port, tmp_path):
 
 
 def a_clock_is_wrong(site):
-    site.stop_curator()
-    site.start_curator(**WRONG_CLOCK)
-    site.look(site.sees("clock.skewed", "and the database differ by"), "clock")
-    site.stop_curator()
-    site.start_curator()
-    site.is_over("clock.skewed")
+    with_curator(site, WRONG_CLOCK, "clock.skewed", "and the database differ by", "clock")
 
 
 def a_setting_is_mistyped(site):
+    with_curator(site, TYPO, "setting.unknown", "ATRIBUTO_WROKERS", "ATRIBUTO_WORKERS")
+
+
+def with_curator(site, environment, kind, words, on_page):
+    """Let a curator with this environment see a fault, and one without it that it is over."""
     site.stop_curator()
-    site.start_curator(**TYPO)
-    site.look(site.sees("setting.unknown", "ATRIBUTO_WROKERS"), "ATRIBUTO_WORKERS")
+    site.start_curator(**environment)
+    site.look(site.sees(kind, words), on_page)
     site.stop_curator()
     site.start_curator()
-    site.is_over("setting.unknown")
+    site.is_over(kind)
 
 
 def the_name_server_is_silent(site):
